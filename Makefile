@@ -7,7 +7,7 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c co
 CORE   := $(VENV)/.core
 STAMP  := $(VENV)/.installed
 
-.PHONY: setup demo quick test check bench docs dist clean
+.PHONY: setup demo quick test check bench bench-smoke docs dist clean
 
 setup: $(STAMP)
 
@@ -46,6 +46,10 @@ check: setup
 
 bench: setup
 	$(BIN)/python -m benchmarks
+
+# The benchmarks of the papers, each small enough for CI.
+bench-smoke: setup
+	$(BIN)/python -m benchmarks.smoke
 
 # The options in docs/cli.md are generated from the option table.
 docs: setup

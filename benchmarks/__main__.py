@@ -25,6 +25,7 @@ ALL = (
     "linkage",
     "linking_all",
     "learned",
+    "learned_paper",
     "exploration",
     "sketches",
     "sketch_speed",

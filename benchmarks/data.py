@@ -7,11 +7,13 @@ import gzip
 import json
 import os
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+ROWS = int(os.environ["SHOAL_BENCH_ROWS"]) if "SHOAL_BENCH_ROWS" in os.environ else None  # of each set; None: all
 FOLDER = Path(os.environ.get("SHOAL_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 
 
@@ -31,13 +33,14 @@ def texts(name: str, only: str | None = None) -> list[str]:
 def records(name: str, only: str | None = None) -> list[dict[str, Any]]:
     """The records of a JSONL file, or those whose field `only` is true."""
     with gzip.open(path(name), "rt", encoding="utf-8") as lines:
-        return [story for story in map(json.loads, lines) if only is None or story[only]]
+        stories = [story for story in map(json.loads, lines) if only is None or story[only]]
+    return stories if ROWS is None else stories[:: max(1, len(stories) // ROWS)][:ROWS]
 
 
 def casc(name: str) -> np.ndarray:
     """A CASC table as the literature uses it: of EIA, UTILITYID and the ten revenue and sales columns."""
     with gzip.open(path(f"casc_{name}.csv.gz"), "rt", encoding="utf-8") as lines:
-        rows = list(csv.reader(lines))[1:]
+        rows = list(islice(csv.reader(lines), 1, ROWS and ROWS + 1))
     if name == "eia":
         rows = [[row[0], *row[5:15]] for row in rows]
     return np.array(rows, dtype=np.float64)
@@ -46,5 +49,5 @@ def casc(name: str) -> np.ndarray:
 def adult(columns: Sequence[str]) -> list[tuple[str, ...]]:
     """Some columns of UCI Adult's training set, as text, without the records that miss any value."""
     with gzip.open(path("adult_train.csv.gz"), "rt", encoding="utf-8") as lines:
-        rows = [row for row in csv.DictReader(lines) if "?" not in row.values()]
+        rows = list(islice((row for row in csv.DictReader(lines) if "?" not in row.values()), ROWS))
     return [tuple(row[column] for column in columns) for row in rows]

@@ -31,7 +31,8 @@ def compared(quasi: tuple[str, ...], refine: bool) -> list[dict[str, Any]]:
     from shoal.assessment.minimality import evidence_of
     from shoal.attacks.minimality import MinimalityAttack
     from shoal.methods.numeric import distance_to_means, group_means
-    from shoal.promises.joining import joins_of, merge_until_diverse
+    from shoal.promises.diversity import Distinct
+    from shoal.promises.joining import join_until, joins_of
 
     people = sorted(data.adult((*quasi, "income"))[:ROWS])
     values = np.array([row[:-1] for row in people], dtype=np.float64)
@@ -40,7 +41,7 @@ def compared(quasi: tuple[str, ...], refine: bool) -> list[dict[str, Any]]:
     groups = Microaggregation(K, refine=refine).fit(values).groups_
     distances = distance_to_means(standard, groups)
     merged = merged_where_needed(groups, income, distances)
-    joined = merge_until_diverse(groups, [income], L, distances)
+    joined = join_until(groups, [Distinct(income, L)], distances)
     joins = joins_of(groups, joined, [income], L, distances)
     ways = {
         "merged where needed": (merged, evidence_of_merging(groups, merged, distances)),

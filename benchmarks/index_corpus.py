@@ -189,7 +189,7 @@ class Server:
     def memory(self, what: str) -> float:
         """Gigabytes: VmRSS now, or VmHWM at most so far."""
         status = Path(f"/proc/{self.process.pid}/status").read_text()
-        return int(re.search(rf"{what}:\s+(\d+)", status)[1]) / 1e6  # type: ignore[index]
+        return int(re.search(rf"{what}:\s+(\d+)", status)[1]) / 1e6
 
 
 @contextmanager

@@ -13,7 +13,8 @@ import numpy as np
 
 from benchmarks.label_mdav import fixed_groups
 from shoal import CategoricalMicroaggregation, InputError
-from shoal.kernels.grouping.labels import NEVER, ONE, Concepts, Ints, adaptive_groups, represent
+from shoal.kernels import Ints
+from shoal.kernels.grouping.labels import NEVER, ONE, Concepts, adaptive_groups, represent
 from shoal.methods.categorical import TuplePartition, Tuples
 from shoal.methods.label_columns import Labels
 from shoal.methods.refinement import regrouped

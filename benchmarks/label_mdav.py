@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from shoal.kernels.grouping.labels import Concepts, Ints, centre, empty_sets, join, join_all
+from shoal.kernels import Ints
+from shoal.kernels.grouping.labels import Concepts, centre, empty_sets, join, join_all
 
 
 @njit(cache=True, nogil=True)

@@ -141,7 +141,8 @@ def against_full(file: str, distance: str) -> dict[str, Any]:
     from tests.reference.full_program import full_program
 
     from shoal.attacks.learned.records import side_by_side
-    from shoal.attacks.proof.linkage import DISTANCES, learn_in_turns
+    from shoal.attacks.proof.families import DISTANCES
+    from shoal.attacks.proof.linkage import learn_in_turns
     from shoal.attacks.proof.optimum import Limits, Rivals
 
     records = side_by_side(*file_of(file, EXAMPLE))

@@ -39,7 +39,7 @@ def linkage() -> list[dict[str, Any]]:
     from shoal import Microaggregation, Noise, RankSwap
     from shoal.attacks.distance import DistanceLinkage
 
-    maskings = {
+    maskings: dict[str, Any] = {
         "microaggregation, k=5": Microaggregation(5, refine=False),
         "noise, 10 %": Noise(10, random_state=0),
         "noise, 50 %": Noise(50, random_state=0),

@@ -59,7 +59,7 @@ def linking() -> list[dict[str, Any]]:
     from shoal.attacks.learned.linking import chances_of
     from shoal.attacks.learned.records import side_by_side
 
-    maskings = {
+    maskings: dict[str, Any] = {
         "noise, 10 %": Noise(10, random_state=0),
         "rank swapping, 5 %": RankSwap(5, random_state=0),
         "microaggregation, k=5, 3+2+2": Microaggregation(5, refine=False, attribute_groups=[[0, 1, 2], [3, 4], [5, 6]]),

@@ -110,13 +110,14 @@ def method(refine: bool) -> Any:
 
 def microaggregated(refine: bool) -> dict[str, Any]:
     """Our groups, merged until each has two incomes."""
-    from shoal.promises.joining import merge_until_diverse
+    from shoal.promises.diversity import Distinct
+    from shoal.promises.joining import join_until
 
     people = adult()
     quasi, income = people.drop(columns=CONFIDENTIAL), np.unique(people[CONFIDENTIAL], return_inverse=True)[1]
     start = time.perf_counter()
     model = method(refine).fit(quasi)
-    groups = merge_until_diverse(model.groups_, [income], L, model.distance_to_groups(quasi))
+    groups = join_until(model.groups_, [Distinct(income, L)], model.distance_to_groups(quasi))
     model.fit_groups(quasi, groups)
     seconds = time.perf_counter() - start
     released = {name: model.representatives_[groups, 2 + place] for place, name in enumerate(LABELS)}

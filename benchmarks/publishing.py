@@ -46,7 +46,7 @@ def published(corpus: Any, k: int) -> tuple[Any, Any, Any, Any]:
     """The steps of a release of the corpus, its records and its publication, and exact means grouped for themselves."""
     from shoal import SphericalMicroaggregation, VectorSpace
     from shoal.data.inputs import open_source
-    from shoal.release.documents.methods import ByWords
+    from shoal.release.documents.by_words import ByWords
     from shoal.release.documents.steps import DocumentSteps
 
     steps = DocumentSteps(ByWords(VectorSpace(min_df=k), SphericalMicroaggregation(), k))

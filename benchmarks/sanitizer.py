@@ -49,7 +49,7 @@ def presidio() -> Callable[[str], Spans]:
 
     shipped = yaml.safe_load(files("presidio_analyzer").joinpath("conf/default.yaml").read_text())
 
-    class Engine(SpacyNlpEngine):  # type: ignore[misc]
+    class Engine(SpacyNlpEngine):
         def __init__(self) -> None:
             super().__init__(
                 models=[{"lang_code": "en", "model_name": "en_core_web_md"}],

@@ -31,13 +31,13 @@ def documents(file: str, how_many: int, terms: int, min_df: int, longer_than: in
     """The heaviest nouns of the first so many texts, as {term: weight}."""
     from shoal import SemanticMicroaggregation, VectorSpace
     from shoal.data.inputs import open_source
-    from shoal.release.documents.methods import ByMeaning
+    from shoal.release.documents.by_meaning import ByMeaning
     from shoal.release.documents.records import read_documents
 
     space = VectorSpace(stem=False, min_df=min_df, terms_per_document=terms)
     texts = [text for text in data.texts(file) if len(text.split()) > longer_than][:how_many]
-    known = ByMeaning(space, SemanticMicroaggregation(), k=min_df).known
-    corpus, rows = read_documents(open_source(texts), space, known)
+    method = ByMeaning(space, SemanticMicroaggregation(), k=min_df)
+    corpus, rows = read_documents(open_source(texts), method.space, method.known)
     return corpus.space.inverse_transform(rows.vectors())
 
 

@@ -112,8 +112,8 @@ def cell(name: str, k: int, how: str, protect: Any) -> dict[str, Any]:
     figures["ARI"] = mean(one.ari for one in agreement)
     figures |= {f"ARI, {one.clusters} clusters": one.ari for one in agreement}
     train, test = np.flatnonzero(~found.tested), np.flatnonzero(found.tested)
-    labels = ([found.labels[row] for row in rows] for rows in (train, test))
-    scores = classification_utility(found.X[train], found.X[test], *labels, protect)
+    seen, unseen = ([found.labels[row] for row in rows] for rows in (train, test))
+    scores = classification_utility(found.X[train], found.X[test], seen, unseen, protect)
     for arrow, scenario in SCENARIOS.items():
         for score in scores:
             if (score.train, score.test) == scenario:
@@ -128,10 +128,10 @@ def classification_utility(train: Any, test: Any, train_labels: Any, test_labels
     from shoal.utility.classification import classifier_scores, predicted_classes
     from shoal.utility.spaces import class_of_rows, space_pair
 
-    pairs = [space_pair(rows, protect(rows)) for rows in (train, test)]
+    learned, tried = (space_pair(rows, protect(rows)) for rows in (train, test))
     classes, names = class_of_rows([*train_labels, *test_labels], len(train_labels) + len(test_labels))
     seen, unseen = np.split(classes, [len(train_labels)])
-    return classifier_scores(unseen, predicted_classes(*pairs, seen, len(names)))
+    return classifier_scores(unseen, predicted_classes(learned, tried, seen, len(names)))
 
 
 def shown(cell: dict[str, Any]) -> dict[str, Any]:
