@@ -30,6 +30,7 @@ FILES = {
     "M6-853": ((2, 8), (2, 5), (2, 3)),
 }
 HEURISTIC = ("M4-28", "M5-38")
+LONGER = (30, 0.1)  # passes per stage, and the length of a step
 LEARNED = ("weighted-mean", "weighted-mean-positive", "owa", "choquet", "choquet-submodular", "bilinear")
 SWAPS, NOISES, SIZES = range(1, 8), (1, 2, 4, 6, 8, 10, 12, 14, 16), range(3, 21)
 LEARNED_FOR = {"RS": (1, 4, 7), "Mic2": (3, 10, 20), "Noise": (6, 10, 16)}  # the parameters whose weights are learned
@@ -166,20 +167,26 @@ def file_of(file: str, draw: int = 0) -> tuple[np.ndarray, np.ndarray]:
 
 
 def hrla(file: str) -> dict[str, Any]:
-    """Table 5.13: the mean of ten runs of the heuristic, as in the paper, and the best stage of each."""
+    """Table 5.13: the heuristic as `assess` runs it, mean of ten; and with longer steps, five times as many."""
+    from shoal.attacks.learned import learning
     from shoal.attacks.learned.distances import uniform
-    from shoal.attacks.learned.learning import learn_measure
     from shoal.attacks.learned.linking import chances_of
     from shoal.attacks.learned.records import side_by_side
 
     records = side_by_side(*file_of(file))
-    rows, last, best = np.arange(len(records)), [], []
-    for seed in range(DRAWS):
-        stages = learn_measure(records, rows, uniform(records.n_attributes), seed)
-        rates = [100 * float(chances_of(records, stage).mean()) for stage in stages]
-        last.append(rates[-1])
-        best.append(max(rates))
-    return {"file": file, "last stage": float(np.mean(last)), "best stage": float(np.mean(best))}
+    rows = np.arange(len(records))
+
+    def best(seed: int) -> float:
+        stages = learning.learn_measure(records, rows, uniform(records.n_attributes), seed)
+        return max(100 * float(chances_of(records, stage).mean()) for stage in stages)
+
+    row: dict[str, Any] = {"file": file, "as in assess": float(np.mean([best(seed) for seed in range(DRAWS)]))}
+    usual = learning.PASSES, learning.MEASURE_PACE
+    learning.PASSES, learning.MEASURE_PACE = LONGER
+    try:
+        return row | {"longer": best(0)}
+    finally:
+        learning.PASSES, learning.MEASURE_PACE = usual
 
 
 PROTECTIONS = (
@@ -189,19 +196,25 @@ PROTECTIONS = (
 
 
 def few_links(name: str) -> dict[str, Any]:
-    """Table 5.14: linked by the mean among 200 known records and among the other 880, over five splits."""
+    """Table 5.14: linked by the mean among 200 known records and among the other 880, over five splits.
+
+    By seven attributes as the paper says, and by the first five, which come nearer to what it reports.
+    """
     method, _, p = name.partition("-")
     X = census(None)
+    forms = {"": (X, True), ", five attributes": (X[:, :5], True)}
+    if method.startswith("Mic"):
+        forms[", values as they are"] = X, False
     row: dict[str, Any] = {"protection": name}
-    for form in (True, False) if method.startswith("Mic") else (True,):
-        Y = masked(method, int(p), X, 0, form)
+    for form, (values, standard) in forms.items():
+        Y = masked(method, int(p), values, 0, standard)
         pairs = []
         for split in range(SPLITS):
-            order = np.random.default_rng(split).permutation(len(X))
-            pairs.append([linked(X[part], Y[part]) for part in (np.sort(order[:KNOWN]), np.sort(order[KNOWN:]))])
+            order = np.random.default_rng(split).permutation(len(values))
+            parts = np.sort(order[:KNOWN]), np.sort(order[KNOWN:])
+            pairs.append([linked(values[part], Y[part]) for part in parts])
         train, test = np.mean(pairs, axis=0).tolist()
-        whole = "" if form else ", values as they are"
-        row |= {f"train{whole}": train, f"test{whole}": test, f"test among all{whole}": linked(X, Y)}
+        row |= {f"train{form}": train, f"test{form}": test}
     return row
 
 

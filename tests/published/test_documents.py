@@ -29,13 +29,13 @@ def r8(stories):
 
 
 def test_the_shape_of_r8(r8):
-    """A prototype's 33.7 terms a document (the paper prints 29.4) are without irregular verbs ("rose", "bought"), which we know as well."""
+    """A prototype's 33.7 terms a document (the paper prints 29.4) are without irregular verbs, which we know as well."""
     terms = np.diff(r8.indptr)
     assert ((terms > 0).sum(), (terms == 0).sum()) == (7673, 1)
     assert 33.7 < terms[terms > 0].mean() < 34.1
 
 
-def test_the_shape_of_r8_is_the_published_one_without_irregular_verbs(stories, monkeypatch):
+def test_the_shape_of_r8_is_the_prototypes_without_irregular_verbs(stories, monkeypatch):
     monkeypatch.setattr(lexicon(), "_verb_forms", {})
     terms = np.diff(VectorSpace(min_df=2).fit_transform(stories).indptr)
     assert ((terms > 0).sum(), (terms == 0).sum()) == (7673, 1)
