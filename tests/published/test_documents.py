@@ -29,7 +29,7 @@ def r8(stories):
 
 
 def test_the_shape_of_r8(r8):
-    """A prototype's 33.7 terms a document (the paper prints 29.4) are without irregular verbs, which we know as well."""
+    """A prototype has 33.7 terms a document (the paper prints 29.4): without irregular verbs, which we know as well."""
     terms = np.diff(r8.indptr)
     assert ((terms > 0).sum(), (terms == 0).sum()) == (7673, 1)
     assert 33.7 < terms[terms > 0].mean() < 34.1
