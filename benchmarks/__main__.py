@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-from benchmarks import measure, page
+from benchmarks import measure, page, papers
 
 ALL = (
     "tables",
@@ -20,6 +20,7 @@ ALL = (
     "closeness",
     "following",
     "utility",
+    "documents_paper",
     "blocks",
     "scale_tables",
     "linkage",
@@ -48,6 +49,7 @@ def main() -> None:
             raise SystemExit(f"no benchmark {name}; there are: {', '.join(ALL)}")
         measure.keep(name, import_module(f"benchmarks.{name}").run())
         page.write()
+        papers.write()
 
 
 if __name__ == "__main__":

@@ -38,9 +38,11 @@ LEARNED_FOR = {"RS": (1, 4, 7), "Mic2": (3, 10, 20), "Noise": (6, 10, 16)}  # th
 
 def run() -> dict[str, Any]:
     warnings.simplefilter("ignore")
+    uniform = uniform_files()
     results = {
         "attributes": attributes(),
-        "uniform": uniform_files(),
+        "methods": averages(uniform),
+        "uniform": [row for row in uniform if row["method"] in LEARNED_FOR],
         "files": [once(file, partial(file_row, file)) for file in FILES],
         "hrla": [once(f"hrla {file}", partial(hrla, file)) for file in HEURISTIC],
         "few": [once(f"few {name}", partial(few_links, name)) for name in PROTECTIONS],
@@ -127,6 +129,14 @@ def uniform_files() -> list[dict[str, Any]]:
     cells = [("RS", p) for p in SWAPS] + [("Noise", p) for p in NOISES]
     cells += [(f"Mic{width}", k) for width in (2, 3, 4, 5, 6, "All") for k in SIZES]
     return [once(f"{name}-{p}", partial(uniform_row, name, p)) for name, p in cells]
+
+
+def averages(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Table 5.5: over all parameters of a method."""
+    names = list(dict.fromkeys(row["method"] for row in rows))
+    return [
+        {"method": name, "mean": float(np.mean([r["mean"] for r in rows if r["method"] == name]))} for name in names
+    ]
 
 
 def uniform_row(name: str, p: int) -> dict[str, Any]:
@@ -240,5 +250,5 @@ def parameters(file: str) -> dict[str, Any]:
     found: dict[str, Any] = {"file": file}
     for name in ("choquet", "weighted-mean"):
         learned_ones = LearnedLinkage(name, seconds=SECONDS).run(*pair).parameters
-        found |= {f"{name}: {one}": value for one, value in learned_ones.items() if "," not in one}
+        found |= {f"{name}: {one}": value for one, value in learned_ones.items() if "&" not in one}
     return found
