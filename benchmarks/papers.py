@@ -48,7 +48,7 @@ def made(found: Tables) -> str:
 
 def filled(text: str, found: Tables) -> str:
     """The text with cells in place of their names."""
-    return CELL.sub(lambda match: cell(*match.groups(), found), text)
+    return CELL.sub(lambda match: cell(match[1], match[2], match[3], found), text)
 
 
 def cell(section: str, where: str, column: str, found: Tables) -> str:
