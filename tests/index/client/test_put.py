@@ -12,6 +12,7 @@ from shoal.index.client.put import Put
 from shoal.index.client.sources import SourceDocument, documents_of, open_documents
 from shoal.index.server.backup import back_up, restore_from
 from shoal.index.server.database import Database
+from shoal.index.server.gate import Limits
 from tests.index.client.letters import BIRDS, BREAD, ENGINES, STARS, corpus, texts
 from tests.index.client.proxy import proxy_to
 
@@ -242,7 +243,7 @@ def test_what_a_restored_backup_has_in_no_group_joins_one_at_the_next_put(starle
     restored.migrate()
     restore_from(restored, tmp_path / "backup")
     restored.close()
-    with local_server(tmp_path / "restored.db") as second:
+    with local_server(tmp_path / "restored.db", Limits(groups_by="user")) as second:
         client = new_client("writer", address=second.address)
         assert client.put(corpus(star=texts(STARS, 1))).waiting == 1
         assert client.put(corpus(star=texts(STARS, 1)), wait=1e-9).waiting == 0

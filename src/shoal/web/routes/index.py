@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import TYPE_CHECKING
+
 from fastapi import APIRouter, Request
 from fastapi.responses import FileResponse, RedirectResponse, Response
 
@@ -10,6 +13,9 @@ from shoal.web.commands import index_command
 from shoal.web.rendering import page
 from shoal.web.requests import Form, TheIndex, TheJobs, TheWorkspace
 from shoal.web.wording import message_of
+
+if TYPE_CHECKING:
+    from shoal.index.client import IndexClient, SearchHit
 
 router = APIRouter(prefix="/index")
 SHOWN = 20  # hits
@@ -26,8 +32,14 @@ async def show(
     if not await index.ask(lambda client: client.has_index()):
         return page(request, "index_create.html.jinja", index=index, given=given)
     figures = await index.ask(lambda client: client.status())
-    hits = await index.ask(lambda client: client.search(query, SHOWN)) if query.strip() else []
+    hits = await index.ask(partial(_search, query)) if query.strip() else []
     return page(request, "index.html.jinja", index=index, figures=figures, query=query, hits=hits, given=given)
+
+
+def _search(query: str, client: IndexClient) -> list[SearchHit]:
+    """Search at home, however large the index is."""
+    client.sync()
+    return client.search(query, SHOWN)
 
 
 @router.post("/connect")
