@@ -28,6 +28,9 @@ __all__ = [
     "board",
     "explore",
     "load",
+    "sanitize",
+    "redact",
+    "unmask",
     "Roles",
     "TableFile",
     "Query",
@@ -61,6 +64,9 @@ if TYPE_CHECKING:
     from shoal.release.protect import protect
     from shoal.release.signing import sign
     from shoal.release.verifying import verify
+    from shoal.sanitizer.redact import redact
+    from shoal.sanitizer.texts import sanitize
+    from shoal.sanitizer.unmask import unmask
     from shoal.terms.hierarchy import Hierarchy
     from shoal.terms.vector_space import VectorSpace
     from shoal.terms.wordnet import WordNet
@@ -81,6 +87,9 @@ _HOME = {
     "inspect": "shoal.data.kinds.inspection",
     "audit": "shoal.assessment.audit.audit",
     "protect": "shoal.release.protect",
+    "sanitize": "shoal.sanitizer.texts",
+    "redact": "shoal.sanitizer.redact",
+    "unmask": "shoal.sanitizer.unmask",
     "sign": "shoal.release.signing",
     "verify": "shoal.release.verifying",
     "assess": "shoal.assessment.assess",

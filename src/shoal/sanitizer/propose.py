@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from shoal.sanitizer.entities.judging import Weights
 from shoal.sanitizer.policies.blocks import propose_blocks
 from shoal.sanitizer.policies.policy import BUILT_IN, Policy
 from shoal.sanitizer.policies.words import UNITS
+from shoal.sanitizer.reading.language import NAMES, foreign_language
 from shoal.sanitizer.reading.sources import SourceText, TextSource
 from shoal.sanitizer.release.pseudonyms import SCOPES, STYLES
 from shoal.sanitizer.review.work import Proposals, Unfinished, WorkFolder, text_digest
@@ -60,7 +61,7 @@ def propose(
     id_column: str | None = None,
 ) -> Proposed:
     """Read all documents of `source` into the work folder `out`; one that was interrupted goes on where it ended."""
-    _check(proposing)
+    check_proposing(proposing)
     texts = TextSource(source, text_column=text_column, id_column=id_column)
     _check_apart(texts.path, Path(out))
     policy = None if proposing.policy == NO_POLICY else Policy.read(proposing.policy)
@@ -70,7 +71,8 @@ def propose(
     finder = EntityFinder(proposing.model, proposing.stays, weights)
     unfinished = Unfinished(Path(out), _settings(proposing, policy, finder.model_name))
     waiting: deque[SourceText] = deque()
-    for entities in finder.find(_new_texts(texts, unfinished, waiting)):
+    held: list[Skipped] = []
+    for entities in finder.find(_new_texts(_readable(texts, finder.language, held), unfinished, waiting)):
         document = waiting.popleft()
         blocks = () if terms is None else propose_blocks(document.text, terms.find(document.text), proposing.unit)
         unfinished.add(
@@ -87,13 +89,25 @@ def propose(
             document.pdf,
         )
         progress.step("documents", len(unfinished.done), None)
-    work = unfinished.finish(texts.skipped)
+    skipped = (*texts.skipped, *held)
+    work = unfinished.finish(skipped)
     probabilities = [entity.probability for proposals in work.proposals for entity in proposals.entities]
     to_decide = sum(probability >= proposing.threshold for probability in probabilities)
-    return Proposed(work, texts.skipped, to_decide, sum(len(proposals.blocks) for proposals in work.proposals))
+    return Proposed(work, skipped, to_decide, sum(len(proposals.blocks) for proposals in work.proposals))
 
 
-def _new_texts(texts: TextSource, unfinished: Unfinished, waiting: deque[SourceText]) -> Iterator[str]:
+def _readable(texts: TextSource, language: str, held: list[Skipped]) -> Iterator[SourceText]:
+    """Texts in the language of the model. It would find few names in others, so these are held back."""
+    for text in texts:
+        foreign = foreign_language(text.text, language)
+        if foreign is None:
+            yield text
+        else:
+            expected = NAMES.get(language, language)
+            held.append(Skipped(shown(text.id), f"is in {foreign}, the model reads {expected}; name a model for it"))
+
+
+def _new_texts(texts: Iterable[SourceText], unfinished: Unfinished, waiting: deque[SourceText]) -> Iterator[str]:
     """The texts that have not been read in an earlier run; the finder may take several before it answers."""
     done = dict(unfinished.done)
     for text in texts:
@@ -117,7 +131,8 @@ def _settings(proposing: Proposing, policy: Policy | None, model: str) -> dict[s
     }
 
 
-def _check(proposing: Proposing) -> None:
+def check_proposing(proposing: Proposing) -> None:
+    """Refuse settings that are not known."""
     for name, allowed in (("style", STYLES), ("scope", SCOPES), ("unit", UNITS)):
         value = getattr(proposing, name)
         if value not in allowed:

@@ -154,7 +154,7 @@ def _rest_decided(folder: WorkFolder, least: float | None) -> Iterator[None]:
     before = len(folder.log.read())
     try:
         if least is not None:
-            _accept_rest(folder, least)
+            decide_rest(folder, least)
         yield
     except BaseException:
         made = [d.number for d in folder.log.read()[before:] if d.reviewer == ACCEPTED_UNSEEN]
@@ -163,7 +163,7 @@ def _rest_decided(folder: WorkFolder, least: float | None) -> Iterator[None]:
         raise
 
 
-def _accept_rest(folder: WorkFolder, least: float) -> None:
+def decide_rest(folder: WorkFolder, least: float) -> None:
     """Mask what reaches the probability, then all that has a string within it which is masked by now; leave others.
 
     A string that is no direct identifier is masked in other documents only if a person accepted it somewhere: one

@@ -34,7 +34,7 @@ def sanitize(
     source: Annotated[
         Path,
         typer.Argument(
-            help="Text, Markdown, HTML, DOCX, PDF with a text layer, a folder of them, JSONL, CSV or Parquet.",
+            help="Text, HTML, mail, RTF, ODT, DOCX, PDF with a text layer, a folder of them, JSONL, CSV or Parquet.",
             **options.path("INPUT"),
         ),
     ],

@@ -129,6 +129,7 @@ class EntityFinder:
         self._stays = well_known().stays if stays is None else frozenset(map(name_key, stays))
         self._weights = shipped_weights() if weights is None else weights
         meta = self._language.meta
+        self.language = str(meta["lang"])
         self.model_name = f"{meta['lang']}_{meta['name']} {meta['version']}"
 
     def find(self, texts: Iterable[str]) -> Iterator[tuple[Entity, ...]]:

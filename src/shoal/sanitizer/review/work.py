@@ -228,7 +228,8 @@ class Unfinished:
     def finish(self, withheld: Sequence[Skipped] = ()) -> WorkFolder:
         """All documents have been read, but for those that could not be."""
         if not self.done:
-            raise InputError("no document could be read; give at least one")
+            reason = f": {withheld[0].name} {withheld[0].reason}" if withheld else ""
+            raise InputError(f"no document could be read{reason or '; give at least one'}")
         unread = [{"name": skipped.name, "reason": skipped.reason} for skipped in withheld]
         _write(self.path / WITHHELD, json.dumps(unread, indent=2).encode())
         (self.path / UNFINISHED).rename(self.path / PROPOSALS)

@@ -1,0 +1,131 @@
+"""Texts in memory, or in a column of a table, masked by a rule without a reviewer, and put back."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from shoal.data.files import PathLike, kind_of, reading, shown, unknown_column
+from shoal.errors import InputError
+from shoal.sanitizer.entities.finder import EntityFinder
+from shoal.sanitizer.entities.judging import Weights
+from shoal.sanitizer.propose import Proposing, check_proposing
+from shoal.sanitizer.reading.language import foreign_language
+from shoal.sanitizer.redact import decide_rest
+from shoal.sanitizer.release.plan import plan
+from shoal.sanitizer.release.vault import Vault
+from shoal.sanitizer.review.outcome import current
+from shoal.sanitizer.review.work import Proposals, Unfinished, text_digest
+
+THRESHOLD = 0.15  # docs/sanitizer/tuning.md has the curve
+
+
+@dataclass(frozen=True)
+class SanitizedTexts:
+    """Masked texts, which may be shown, and the vault, which may not."""
+
+    texts: tuple[str | None, ...]
+    held: tuple[int, ...]  # texts in a language that the model does not read; None stands for them
+    vault: Vault = field(repr=False)
+
+    def unmask(self) -> tuple[str | None, ...]:
+        """The originals, exactly; None for what was None or held back."""
+        return tuple(
+            text if text is None or str(number) not in self.vault.entries else self.vault.unmask(str(number), text)
+            for number, text in enumerate(self.texts)
+        )
+
+
+def sanitize(
+    texts: Iterable[str | None],
+    *,
+    threshold: float = THRESHOLD,
+    style: str = "numbered",
+    scope: str = "document",
+    model: str | None = None,
+    weights: PathLike | None = None,
+    stays: Iterable[str] | None = None,
+) -> SanitizedTexts:
+    """Mask every entity that identifies somebody with at least this probability; nobody reviews it.
+
+    The texts lie in a private temporary folder while they are worked on.
+
+    Parameters
+    ----------
+    texts : strings, or a column of a pandas, polars or Arrow table
+    style : {"numbered", "category", "general"}
+    scope : {"document", "collection"}
+        Where an entity keeps its pseudonym.
+    """
+    check_proposing(Proposing(threshold=threshold, style=style, scope=scope))
+    given = [_text(text) for text in texts]
+    finder = EntityFinder(model, stays, None if weights is None else Weights.read(Path(weights)))
+    held = tuple(n for n, text in enumerate(given) if text and foreign_language(text, finder.language) is not None)
+    chosen = {n: text for n, text in enumerate(given) if text and text.strip() and n not in set(held)}
+    masked: dict[int, str | None] = {**dict(enumerate(given)), **dict.fromkeys(held)}
+    if not chosen:
+        return SanitizedTexts(tuple(masked[n] for n in range(len(given))), held, Vault({}))
+    settings = {"threshold": threshold, "style": style, "scope": scope, "reviewers": 1}
+    with tempfile.TemporaryDirectory(prefix="shoal-") as folder:
+        unfinished = Unfinished(Path(folder) / "work", settings)
+        for (number, text), entities in zip(chosen.items(), finder.find(chosen.values()), strict=True):
+            name = unfinished.next_document
+            unfinished.add(Proposals(name, str(number), text_digest(text), "", False, entities, ()), text, None)
+        work = unfinished.finish()
+        decide_rest(work, threshold)
+        planned = plan(work, list(current(work).outcomes()))
+        done = {document.proposals.source: document.masked for document in planned}
+    masked |= {int(number): document.text for number, document in done.items()}
+    return SanitizedTexts(tuple(masked[n] for n in range(len(given))), held, Vault.of(done))
+
+
+def sanitize_table(
+    source: PathLike,
+    out: PathLike,
+    column: str,
+    *,
+    threshold: float = THRESHOLD,
+    style: str = "numbered",
+    scope: str = "document",
+    model: str | None = None,
+) -> SanitizedTexts:
+    """A CSV or Parquet file with one column of texts sanitized; the other columns stay as they are."""
+    import pyarrow as pa
+    from pyarrow import csv, parquet
+
+    kind = kind_of(source)
+    if kind not in ("csv", "parquet") or kind_of(out) != kind:
+        raise InputError(f"{shown(source)} and {shown(out)} must both be .csv or both .parquet; name them so")
+    if Path(out).exists():
+        raise InputError(f"{shown(out)} exists; choose another name")
+    with reading(source):
+        if kind == "parquet":
+            table = parquet.read_table(source)
+        else:
+            quoted = csv.ParseOptions(newlines_in_values=True)
+            names = csv.read_csv(source, parse_options=quoted).column_names
+            as_text = csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()))
+            table = csv.read_csv(source, parse_options=quoted, convert_options=as_text)
+    if column not in table.column_names:
+        raise unknown_column(column, table.column_names, shown(source))
+    sanitized = sanitize(table[column].to_pylist(), threshold=threshold, style=style, scope=scope, model=model)
+    position = table.column_names.index(column)
+    table = table.set_column(position, column, pa.array(sanitized.texts, pa.string()))
+    if kind == "parquet":
+        parquet.write_table(table.replace_schema_metadata(None), out)
+    else:
+        csv.write_csv(table, out)
+    return sanitized
+
+
+def _text(given: Any) -> str | None:
+    """A string, or None for what is missing in a column."""
+    value = given.as_py() if hasattr(given, "as_py") else given
+    if value is None or value != value:  # NaN of pandas
+        return None
+    if not isinstance(value, str):
+        raise InputError(f"a text is a string, not {type(value).__name__}; give the column of texts")
+    return value
