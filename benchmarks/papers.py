@@ -20,6 +20,8 @@ PAPERS = {
 }
 HEAD = """# The papers, figure by figure
 
+For readers of the papers.
+
 Written by `make bench` from `benchmarks/papers.toml` and the tables of [benchmarks](benchmarks.md), where it says what
 each is made from; do not edit. For every table and figure of the five papers: what it prints and what Shoal gives on
 the same definition, or why the two cannot be compared. Values are rounded to three digits.

@@ -15,7 +15,7 @@ OPTIONS = re.compile(r"<!-- options of .*?<!-- end of options -->", re.DOTALL)
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 TARGET = re.compile(r"\]\([^)]*\)")
 WORD = re.compile(r"[^\W\d_][\w'’-]*")
-GENERATED = ("benchmarks.md",)
+GENERATED = ("benchmarks.md", "papers.md")
 
 
 def words_of(page: Path) -> int:
