@@ -117,6 +117,7 @@ def assess(
     control: Any = None,
     target: str | None = None,
     ontology: Any = None,
+    sample: int | None = None,
     prove: float | None = None,
     distance: str | None = None,
     differencing: int | None = None,
@@ -192,8 +193,7 @@ def assess(
         A column of the original that says whose each row is: who carries all the published rows that somebody carries?
     weight : str
         Sampling weights: totals, means, shares, quantiles and the Gini index before and after, with intervals.
-    strata, cluster : str
-        Columns of the original that say how records were drawn, for the standard errors.
+    strata, cluster : str, columns of the original that say how records were drawn, for the standard errors
     tabulate : sequence of str
         Tables to compare: "region:sex" for the share of each cell, "region:income" for means.
     model : sequence of str

@@ -22,6 +22,8 @@ from shoal.results.utility import LabelLoss
 from shoal.terms.taxonomy import distances
 from shoal.utility.label_loss import label_loss
 
+ONE_TO_ONE = 2_000  # rows up to which links are one to one: the assignment takes longer than all other attacks
+
 
 def pairs_of(pair: AlignedTables) -> list[LabelPair]:
     """The labels of both tables, by column."""
@@ -93,7 +95,7 @@ def _probabilistic(pair: AlignedTables, labels: Sequence[LabelPair], random_stat
     chosen = sorted(different, key=lambda name: -different[name])[:MOST_ATTRIBUTES]
     numbers = [name for name in pair.numbers if name in chosen]
     before, after = (table.select(numbers) if numbers else None for table in (pair.before, pair.after))
-    attack = ProbabilisticLinkage(random_state=random_state)
+    attack = ProbabilisticLinkage(random_state=random_state, one_to_one=ONE_TO_ONE)
     rate = attack.run(before, after, [column for column in labels if column.name in chosen])
     if len(different) <= MOST_ATTRIBUTES:
         return rate

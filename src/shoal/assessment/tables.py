@@ -47,6 +47,7 @@ class TableOptions:
     control: Any = None
     target: str | None = None
     ontology: Any = None
+    sample: int = 400  # records that trained attackers learn from
     prove: float = 0.0
     distance: str | None = None
     differencing: int = 0
@@ -123,6 +124,7 @@ def assess_tables(
         pair.numbers,
         pair.labels,
         ontology=options.ontology,
+        sample=options.sample,
         proof_seconds=options.prove,
         proof_distance=distance,
         random_state=random_state,

@@ -105,6 +105,7 @@ class ProbabilisticLinkage:
     tolerance : float from 0 to 1, share of the records
     shuffles : int or None: ten for a few hundred rows, fewer for more, one from 3,000
     random_state : int
+    one_to_one : int, rows up to which links are one to one; 5,000 unless given
 
     Examples
     --------
@@ -114,8 +115,15 @@ class ProbabilisticLinkage:
     1.0
     """
 
-    def __init__(self, tolerance: float = 0.1, shuffles: int | None = None, random_state: int = 0) -> None:
+    def __init__(
+        self,
+        tolerance: float = 0.1,
+        shuffles: int | None = None,
+        random_state: int = 0,
+        one_to_one: int | None = None,
+    ) -> None:
         self.tolerance = tolerance
+        self.one_to_one = one_to_one
         self.shuffles = shuffles
         self.random_state = random_state
 
@@ -127,11 +135,11 @@ class ProbabilisticLinkage:
         compared = self._compare(original, protected, labels)
         weights = learn(kernel.count_patterns(compared.pairs)).weights
         n_rows = compared.pairs.originals.shape[1]
-        if n_rows <= ONE_TO_ONE:
+        if n_rows <= (self.one_to_one or ONE_TO_ONE):
             chances = np.empty(n_rows)
             chances[compared.rows] = self._assign(compared, weights)
             return rate_of("probabilistic linkage, one to one", chances, baseline=1.0 / n_rows)
-        about = f"probabilistic linkage, best weight, sample of {SAMPLE:,}"
+        about = f"probabilistic linkage, best weight, sample of {min(SAMPLE, n_rows):,}"
         return rate_of(about, _best(compared, weights), baseline=1.0 / n_rows, targets=compared.rows)
 
     def model(self, original: Any, protected: Any) -> FellegiSunter:
@@ -156,7 +164,8 @@ class ProbabilisticLinkage:
         together = [np.column_stack([pair.original, codes[0]]), np.column_stack([pair.protected, codes[1]])]
         # Rows in the order of their values: a shuffle by a seed is then the same whatever order they came in.
         by_value = np.lexsort((*together[0].T[::-1], *together[1].T[::-1]))
-        rows = by_value if n_rows <= ONE_TO_ONE else by_value[sample_rows(n_rows, SAMPLE, self.random_state)]
+        all_rows = n_rows <= (self.one_to_one or ONE_TO_ONE)
+        rows = by_value if all_rows else by_value[sample_rows(n_rows, SAMPLE, self.random_state)]
         ranks = _relative_ranks(pair)
         pairs = kernel.Pairs(
             np.ascontiguousarray(ranks[0].T),

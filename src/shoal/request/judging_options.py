@@ -53,6 +53,13 @@ class AssessOptions:
         otherwise="labels are equal or not",
         see="methods/ontologies.md",
     )
+    sample: int | None = table_option(
+        None,
+        "Records that trained attackers learn from; more take longer.",
+        Whole(20),
+        otherwise="400",
+        see="leaks.md",
+    )
     prove: float | None = table_option(
         None,
         "Seconds to spend on proving how many records any distance can link.",
