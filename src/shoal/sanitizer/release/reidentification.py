@@ -1,13 +1,15 @@
 """Mask what gives a text away, until several unlike attackers no longer find the person whom it is about.
 
 All but one of the attackers say which words help them most; these are masked until the right person ranks no better
-than k-th for each. The rate that is reported is that of the attacker who was left out, and took no part in it.
+than k-th for each. The rate that is reported is that of the attacker who was left out: it chooses no word, but while it
+finds too many, the others go on.
 """
 
 from __future__ import annotations
 
 import math
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
@@ -64,6 +66,12 @@ def without_people(
         for text, document, person in zip(originals, planned, persons, strict=True)
     ]
     spans, found = hide_people(opened, public, rate)
+    if found.after > rate:
+        warnings.warn(
+            f"{found.after:.0%} of the people are still found first, and {rate:.0%} was asked for; mask more by a lower "
+            "threshold, or add people to the background",
+            stacklevel=4,
+        )
     more = (
         replace(document, replacements=(*document.replacements, *((*span, HIDDEN_WORDS) for span in hidden)))
         for document, hidden in zip(planned, spans, strict=True)
