@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from shoal.data.delimited import stream_rows
+from shoal.data.delimited import Rows, stream_rows
 from shoal.data.files import (
     broken_unicode,
     counted,
@@ -90,12 +90,12 @@ def read_file(path: Path, kind: str, fields: Fields, part: str) -> Iterator[Reco
 
 
 def read_columns(path: Path, kind: str) -> list[str]:
-    """The names of the columns of a CSV, TSV or Parquet file."""
+    """The names of the columns of a CSV, TSV or Parquet file, whatever its encoding."""
     with reading(path):
         if kind == "parquet":
             return list(pq.ParquetFile(path).schema_arrow.names)
         with open_text(path, newline="") as stream:
-            return stream_rows(stream, kind, shown(path))[0]
+            return next(Rows(stream, kind, shown(path))) or []  # what is wrong with it, the reader of the rows says
 
 
 def items_column(path: Path, kind: str, text: str | None) -> str | None:

@@ -15,7 +15,7 @@ import shoal
 from shoal.data.kinds import sampling
 from shoal.data.kinds.inspection import roles_toml, write_roles
 from shoal.data.kinds.recognition import recognise
-from shoal.data.roles import Kind
+from shoal.data.roles import Kind, Role
 from shoal.errors import InputError
 from tests.cli.run import run
 
@@ -204,3 +204,23 @@ def test_a_roles_file_with_wrong_kinds_is_refused(content: str, message: str, tm
     (tmp_path / "roles.toml").write_text(content)
     with pytest.raises(InputError, match=message):
         shoal.Roles.from_toml(tmp_path / "roles.toml")
+
+
+def test_a_header_with_umlauts_in_the_encoding_of_windows_is_read(tmp_path: Path) -> None:
+    lines = ["Größe_cm;Straße", *(f"{150 + row},5;Weg {row % 3}" for row in range(30))]
+    (tmp_path / "t.csv").write_bytes("\n".join(lines).encode("windows-1252"))
+    with pytest.warns(UserWarning, match="windows-1252, semicolons between cells, decimal commas"):
+        found = shoal.inspect(tmp_path / "t.csv")
+    assert [column.name for column in found.columns] == ["Größe_cm", "Straße"]
+    assert found.columns[0].kind is Kind.NUMBER
+
+
+def test_numbers_of_people_are_no_quasi_identifiers_and_units_are_named() -> None:
+    people = pa.array([f"{person:05d}" for person in range(40) for _ in range(2)])
+    weights = pa.array([f"{50 + row % 30} kg" for row in range(80)])
+    number, weight = shoal.inspect(pa.table({"pat_no": people, "weight": weights})).columns
+    assert number.role is Role.PERSON
+    assert weight.role is Role.QUASI
+    assert weight.notes == (
+        "numbers with a unit are names here: to have them averaged, write them in the file without it",
+    )

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from shoal.data.columns import equal_rows
+from shoal.data.columns import all_match, equal_rows, is_text
 from shoal.data.corpus import Corpus, looks_like_documents
 from shoal.data.files import shown
 from shoal.data.kinds.bands import Band, bands_of
@@ -34,6 +34,7 @@ from shoal.results.notebook import html_table
 
 MOST_DOCUMENTS = 100_000  # that are counted
 MOST_WITHHELD = 0.1  # share of rows with gaps that a proposal leaves out; more are kept, and a gap is a value
+WITH_UNIT = r"^\s*[+-]?\d+([.,]\d+)*\s*([A-Za-zµ°]{1,6}|%|€|£|\$)\s*$"  # 72 kg, 12.5 %
 _HEADING = """\
 # Which column plays which part: a proposal to check and correct. Only you know what others know.
 #   quasi         others may know it of a person: protected
@@ -190,7 +191,7 @@ def _column(name: str, sample: TableSample) -> ColumnInspection:
         missing=sample.missing[name] + max(coded, 0),
         distinct=len(values),
         missing_codes=codes,
-        notes=tuple(_notes(name, recognised, codes)),
+        notes=tuple(_notes(recognised, codes, values)),
         role=role,
         reason=reason,
         bands=bands_of(column, recognised),
@@ -209,13 +210,15 @@ def _dates_in_one_form(name: str, recognised: Recognised, column: Any) -> Recogn
     return recognised
 
 
-def _notes(name: str, recognised: Recognised, codes: Sequence[Code]) -> Iterator[str]:
+def _notes(recognised: Recognised, codes: Sequence[Code], values: Any) -> Iterator[str]:
     """What the owner should check, and what to write in the plan."""
     if codes:
         listed = ", ".join(json.dumps(code, ensure_ascii=False) for code in codes)
         yield f"looks like codes for missing values: missing_codes = [{listed}]; if they are values, leave that out"
     if recognised.few:
         yield 'if these are amounts, write kind = "number"'
+    if recognised.kind in (Kind.CODE, Kind.LABEL) and is_text(values.type) and all_match(values, WITH_UNIT):
+        yield "numbers with a unit are names here: to have them averaged, write them in the file without it"
     if recognised.kind is Kind.DATE and "%y" in recognised.reason:
         yield recognised.reason.partition(": ")[2] + "; if that is wrong, write years of four digits"
 

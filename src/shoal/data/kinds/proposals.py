@@ -15,6 +15,7 @@ from shoal.data.columns import holds_numbers, plain
 from shoal.data.kinds.recognition import (
     FEW_VALUES,
     KNOWN_ELSEWHERE,
+    NUMBERING,
     PEOPLE,
     names_household,
     names_person,
@@ -26,6 +27,7 @@ from shoal.data.kinds.recognition import (
 from shoal.data.roles import Kind, Role
 
 Floats = NDArray[np.float64]
+SEVERAL = 0.2  # different values by records, above which a number is that of a person or a case
 
 
 def suggested_role(name: str, kind: Kind, column: Any, data: pa.Table) -> tuple[Role, str]:
@@ -45,6 +47,11 @@ def suggested_role(name: str, kind: Kind, column: Any, data: pa.Table) -> tuple[
         if repeats and kind is not Kind.IDENTIFIER and not column.null_count:
             return Role.PERSON, "it says whose a record is: whole people are grouped, and it is not released"
         return Role.IDENTIFIER, "by its name it numbers people or cases: dropped"
+    if kind is Kind.CODE and words & NUMBERING and repeats and not column.null_count and distinct > SEVERAL * n_rows:
+        return (
+            Role.PERSON,
+            "it numbers what has few records each: taken as people, who are grouped whole, or write drop",
+        )
     if words & PEOPLE and kind not in (Kind.YES_NO, Kind.NUMBER):
         return Role.IDENTIFIER, "by its name it points at a person: dropped"
     if words & {"lat", "lon", "lng", "latitude", "longitude", "gps"}:

@@ -68,8 +68,8 @@ def without_people(
     spans, found = hide_people(opened, public, rate)
     if found.after > rate:
         warnings.warn(
-            f"{found.after:.0%} of the people are still found first, and {rate:.0%} was asked for; mask more by a lower "
-            "threshold, or add people to the background",
+            f"{found.after:.0%} of the people are still found first, and {rate:.0%} was asked for; mask more by a "
+            "lower threshold, or add people to the background",
             stacklevel=4,
         )
     more = (
