@@ -25,6 +25,7 @@ PUBLIC = [
     "inspect",
     "audit",
     "board",
+    "count",
     "protect",
     "sign",
     "verify",

@@ -26,6 +26,7 @@ __all__ = [
     "verify",
     "assess",
     "board",
+    "count",
     "explore",
     "load",
     "sanitize",
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from shoal.assessment.assess import assess
     from shoal.assessment.audit.audit import audit
     from shoal.assessment.board import board
+    from shoal.assessment.count import count
     from shoal.assessment.exploration.explore import explore
     from shoal.data.corpus import Corpus
     from shoal.data.kinds.inspection import inspect
@@ -94,6 +96,7 @@ _HOME = {
     "verify": "shoal.release.verifying",
     "assess": "shoal.assessment.assess",
     "board": "shoal.assessment.board",
+    "count": "shoal.assessment.count",
     "explore": "shoal.assessment.exploration.explore",
     "load": "shoal.release.load",
     "Roles": "shoal.data.roles",

@@ -583,7 +583,14 @@ def test_there_is_no_other_command() -> None:
     """A new command needs its happy path, its bad input and its example here."""
     commands = {command.callback.__name__ for command in shoal.cli.app.registered_commands}
     here = {"protect", "verify", "demo", "map_values", "assess", "explore", "sketch", "sign", "inspect", "workbench"}
-    service = {"serve", "backup", "restore", "audit", "board"}  # in tests of their own, and so is the sanitizer
+    service = {
+        "serve",
+        "backup",
+        "restore",
+        "audit",
+        "board",
+        "count",
+    }  # in tests of their own, and so is the sanitizer
     assert commands == here | service | {"sanitize", "review", "redact", "unmask", "train_sanitizer"}
     assert {group.typer_instance.info.name for group in shoal.cli.app.registered_groups} == {"index", "token"}
 

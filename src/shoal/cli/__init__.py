@@ -4,6 +4,7 @@ from shoal.cli.app import app, main
 from shoal.cli.assess import assess
 from shoal.cli.audit import audit
 from shoal.cli.board import board
+from shoal.cli.count import count
 from shoal.cli.demo import demo
 from shoal.cli.explore import explore
 from shoal.cli.index import index_app
@@ -22,6 +23,7 @@ __all__ = [
     "assess",
     "audit",
     "board",
+    "count",
     "demo",
     "explore",
     "index_app",

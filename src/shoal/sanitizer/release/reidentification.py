@@ -66,7 +66,7 @@ def without_people(
         for text, document, person in zip(originals, planned, persons, strict=True)
     ]
     spans, found = hide_people(opened, public, rate)
-    if found.after > rate:
+    if found.after is not None and found.after > rate:
         warnings.warn(
             f"{found.after:.0%} of the people are still found first, and {rate:.0%} was asked for; mask more by a "
             "lower threshold, or add people to the background",
