@@ -12,6 +12,7 @@ import shoal
 from shoal.cli.app import AsJson, command
 from shoal.cli.options import path, takes_options
 from shoal.cli.terminal import examples, printable, shown_progress, write
+from shoal.request.request import parsed_options
 
 
 @command(
@@ -23,13 +24,14 @@ from shoal.cli.terminal import examples, printable, shown_progress, write
 @takes_options("board")
 def board(
     release: Annotated[Path, typer.Argument(help="Folder of a release of a table.", **path("RELEASE"))],
-    options: dict[str, Any],
+    texts: dict[str, Any],
     as_json: AsJson = False,
 ) -> None:
     """Answer what a disclosure board asks of a release, on one page to print and sign.
 
     From the release alone it is the public version; with --original it is the owner's.
     """
+    options = parsed_options("board", texts)
     with shown_progress():
         found = shoal.board(release, **options)
     version = "public" if found.audit is None else "owner's"
