@@ -216,7 +216,6 @@ CONFLICTS = [
     Case("--importance without a number", f"{GOOD_TABLE} --importance age", "COLUMN=NUMBER"),
     Case("--importance of zero", f"{GOOD_TABLE} --importance age=0", "number above 0"),
     Case("--ontology that is not there", f"{GOOD_LABELS} --ontology absent.csv", "absent.csv"),
-    Case("--ontology twice", f"{GOOD_LABELS} --ontology h.csv --ontology h.csv", "COLUMN=FILE", LABELS),
     Case(
         "--ontology twice for a column",
         f"{GOOD_LABELS} --ontology sport=h.csv --ontology sport=g.csv",

@@ -197,14 +197,14 @@ def test_a_signal_that_a_module_makes_an_import_error_of_still_ends_the_command(
 
         cli = sys.modules["shoal.cli.app"]
 
-        def command(standalone_mode):
+        def command(standalone_mode):  # in place of the one that is named
             try:
                 os.kill(os.getpid(), signal.SIGINT)
                 signal.pause()
             except BaseException:
                 raise ImportError("cannot import name") from None
 
-        cli.app = command
+        cli._named_alone = lambda arguments: command
         cli.main()
     """
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, preexec_fn=default_signals)

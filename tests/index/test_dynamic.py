@@ -96,12 +96,13 @@ def test_others_that_wait_join_a_new_group_that_they_are_like() -> None:
     assert index.snapshot().pools.toarray()[1].tolist() == [0, 0, 10, 8]
 
 
-def test_a_crowd_from_whose_pool_a_member_can_be_read_off_goes_on_waiting() -> None:
+def test_k_copies_of_a_text_are_a_crowd_of_their_own() -> None:
     index = DynamicIndex(2, np.ones(4), embargo=0.5)
     index.insert_groups([["a", "b"]], rows((3, 4, 0, 0)))
     for name in ("c", "d"):
-        index.insert(name, rows((0, 0, 1, 1)))  # copies: half of their pool is each of them
-    assert index.waiting == ("c", "d")
+        index.insert(name, rows((0, 0, 1, 1)))
+    assert index.waiting == ()
+    assert {"c", "d"} in index.snapshot().members.values()
 
 
 def test_a_wait_can_be_ended_and_a_waiting_document_deleted() -> None:

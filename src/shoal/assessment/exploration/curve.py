@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shoal.assessment.exploration.tables import open_explored
+from shoal.assessment.exploration.tables import ExploredTable, open_explored
 from shoal.assessment.exploration.trials import timed
 from shoal.attacks.rates import check_count, sample_rows
 from shoal.errors import InputError
@@ -45,6 +45,9 @@ def curve_over_k(
     explored = open_explored(request.with_options(refine=False, k=2), varied=False)
     most = SAMPLE.get(explored.kind, MOST) if sample is None else check_count(sample, "sample")
     n_records = len(explored)
+    n_released = n_records
+    if isinstance(explored, ExploredTable) and request.columns.missing == "withhold":
+        n_released = explored.ways.n_rows
     if most < n_records:
         explored = explored.sample(sample_rows(n_records, most, random_state))
     method = "mdav" if explored.kind == "documents" else AS_PLANNED
@@ -54,4 +57,4 @@ def curve_over_k(
         for outcome in outcomes
         if outcome is not None
     )
-    return Curve(explored.kind, tuple(points), len(explored), n_records)
+    return Curve(explored.kind, tuple(points), len(explored), n_released)
