@@ -93,6 +93,7 @@ def test_from_a_letter_to_a_verified_release_by_keyboard_alone(page: Page, tmp_p
     tab_to(page, "Review")
     page.keyboard.press("Enter")
     check_accessible(page)
+    page.bring_to_front()  # Chromium opens no dialog for a page behind another
     tab_to(page, "Choose a file")
     with page.expect_file_chooser() as chooser:
         page.keyboard.press("Enter")
