@@ -84,12 +84,12 @@ def board(
 
 
 def _answers(release: Path, asked: BoardOptions, reading: Reading) -> Board:
-    content = load(release).certificate  # refused if a promise does not hold
+    checked = verify(release)
+    content = load(release, check=not checked).certificate  # which refuses what does not hold
     if content["kind"] != "table":
         raise InputError(
             f"{str(release)!r} is a release of {content['kind']}; the board's page is for tables, so read its report"
         )
-    checked = verify(release)
     summary = summary_of("table", content["promises"], content["stated"], ())
     columns = tuple((column["name"], column["role"]) for column in content["promises"]["columns"])
     found = Board(summary, columns, content["seal"], len(checked.claims), checked.signature)

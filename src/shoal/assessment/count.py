@@ -80,7 +80,7 @@ def source_sql(source: str | os.PathLike[str], table: str | None) -> str:
 
 
 def counting_sql(source: str, quasi: Sequence[str], confidential: Sequence[str] = ()) -> str:
-    """The SELECT that counts: plain SQL, which Spark, BigQuery and Snowflake run as well, with their own quotes.
+    """The SELECT that counts, in plain SQL; another engine may want other quotes around names.
 
     >>> print(counting_sql("people", ["age"]))
     WITH crowds AS (
