@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterable
 
+from shoal.sanitizer.entities.rules import Candidate
 from shoal.terms.lexicon import is_common_word
 
 _LEADING = re.compile(r"(?:[\s\W]|(?:the|a|an|The|A|An|of|and|in|by|on)\s)+", re.UNICODE)
@@ -15,33 +15,6 @@ _TRAILING = re.compile(r"(?:['’]s|['’]|[\s,;:\-–—“\"‘(\[{]|(?<![A-Z]
 # The dot of "Imagine Inc. was" belongs to the name; at the end of a sentence it does not.
 _SHORTENED = ("Inc", "Ltd", "Corp", " Co", "Bros")
 _GOES_ON = re.compile(r"\.(?=[\s,;]+[a-z0-9(])")
-
-
-class Candidate(NamedTuple):
-    """A stretch with a kind. Among overlapping candidates the lower rank wins, then the longer one."""
-
-    start: int
-    end: int
-    kind: str  # of results.sanitizing.KINDS
-    form: str  # which sort of its kind: "day", "duration", "initials", …
-    rank: int
-
-
-class Rule(NamedTuple):
-    """A pattern of candidates of one form; where it has a group "name", that is the candidate."""
-
-    kind: str
-    form: str
-    rank: int
-    pattern: re.Pattern[str]
-
-
-def matches(text: str, rules: Iterable[Rule]) -> Iterator[Candidate]:
-    """The candidates of all rules."""
-    for kind, form, rank, pattern in rules:
-        group = "name" if "name" in pattern.groupindex else 0
-        for match in pattern.finditer(text):
-            yield Candidate(*match.span(group), kind, form, rank)
 
 
 def trimmed(text: str, candidate: Candidate) -> Candidate | None:

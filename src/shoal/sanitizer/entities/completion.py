@@ -5,51 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from shoal.sanitizer.entities.candidates import Candidate
-from shoal.sanitizer.entities.names import CAPITALISED, INITIAL, PARTICLES
+from shoal.sanitizer.entities.rules import Candidate, RuleTable
 from shoal.terms.lexicon import FUNCTION_WORDS, is_common_word, lexicon
 
-_CODES = ("PHONE", "ID", "ACCOUNT", "CASE", "EMAIL", "URL")
+_TABLE = RuleTable("completion")
+_AFTER, _BEFORE = _TABLE.by_kind("after"), _TABLE.by_kind("before")
+
 _NAMED = ("PERSON", "ORG", "LOC", "MISC")
-_HEADS = (
-    r"(?:villages?|army|navy|government|channel|team|squad|movement|organi[sz]ation|hotel|school|newspaper|magazine|company|"
-    r"party|club|forces|regiment|church|bank|police|hospital|clinic|prison|camp|college|university|region|province|district|"
-    r"coast|border|valley|riots?|massacre|war|accord|agreement|treaty|cup|league|championship|tournament|season|scandal|"
-    r"festival|award|prize|case|match|series|river|island|mountains?|street|airport|station)"
-)
-# What follows a candidate of a kind and belongs to it.
-_AFTER = {
-    kind: re.compile(pattern)
-    for kind, pattern in {
-        "PERSON": rf"(?:[-‑]{CAPITALISED})+|(?:[ \t]{INITIAL}(?=[ \t,;]))+(?:[ \t]{CAPITALISED})?|"
-        rf"[ \t]{PARTICLES}[ \t]{CAPITALISED}",
-        "ORG": rf"(?:[-‑]{CAPITALISED})+|[ \t]&[ \t]{CAPITALISED}|(?:[ \t](?:national|imperial|commercial|"
-        rf"\w+al)){{0,2}}[ \t]{_HEADS}\b(?:[ \t][A-Z]+\d?\b)?",
-        "LOC": rf"(?:[-‑]{CAPITALISED})+|(?:[ \t](?:national|imperial|\w+al)){{0,1}}[ \t]{_HEADS}\b|[-‑]based\b",
-        "MISC": rf"(?:[-‑]{CAPITALISED})+|[ \t]{_HEADS}\b|['’][ \t]?{CAPITALISED}(?:[ \t]{CAPITALISED})?",
-        "NATIONALITY": r"[ \t](?:descent|(?:wo)?m[ae]n|people|famil(?:y|ies)|army|navy|government|"
-        r"(?:\w+[ \t])?channel(?:[ \t][A-Z]+\d?)?)\b",
-        "DATE": r"[ \t](?:season|school year)\b",
-        "QUANTITY": r"[ \t]of[ \t](?:land|[a-z]+(?=[,.;]))",
-        "MONEY": r"[ \t]\((?:euros?|dollars?|pounds?)\)|[ \t]\[(?:approx\.|approximately|about)[^\]\n]{1,30}\]",
-        **dict.fromkeys(_CODES, r"(?:[ \t]?[-–/.x][ \t]?(?=[\w]*\d)\w{1,12})+(?!\w)|\w+(?:[-/.]\w*\d\w*)*"),
-    }.items()
-}
-# What stands before it.
-_BEFORE = {
-    kind: re.compile(rf"(?:{pattern})$")
-    for kind, pattern in {
-        "PERSON": rf"(?<![\w.])(?:(?:{INITIAL}[ \t]?)+|(?:{CAPITALISED}[-‑])+|{PARTICLES}[ \t])",
-        "ORG": rf"(?<!\w)(?:{CAPITALISED}[-‑])+",
-        "LOC": rf"\b(?:(?:north|south)(?:-?(?:east|west))?(?:ern)?|(?:east|west|centr)(?:ern|al)|Greater|"
-        rf"Upper|Lower)[ \t]|(?<!\w)(?:{CAPITALISED}[-‑])+",
-        "CASE": r"\b(?:plot|parcel|block|lot|sheet/plan|apartment|cell|room|flat)[ \t](?:nos?\.[ \t])?",
-        "DATE": r"\b(?:(?:spring|summer|autumn|winter|(?:first|second|latter)[ \t]half|end|beginning|"
-        r"(?:first|second|third|last)[ \t]quarter)(?:[ \t](?:and|or)[ \t](?:spring|summer|autumn|"
-        r"winter))?[ \t](?:of[ \t])?)",
-        **dict.fromkeys(("PHONE", "ACCOUNT"), r"(?<![\w.])(?:\+?\(?\d{1,5}\)?[ \t.-]){1,2}"),
-    }.items()
-}
 _REACH = 60  # characters looked at before a candidate
 _MODIFIERS = 4  # words between "a" and a profession: "a local authority housing officer"
 _WORDS_BEFORE = re.compile(rf"\b(?:an?|as|the|his|her)[ \t]((?:[a-z][a-z‑-]+[ \t]){{1,{_MODIFIERS}}})$")

@@ -10,7 +10,7 @@ from typing import Any
 
 from shoal.errors import InputError, MissingExtra
 from shoal.results.sanitizing import Entity
-from shoal.sanitizer.entities.candidates import Candidate, resolved, trimmed
+from shoal.sanitizer.entities.candidates import resolved, trimmed
 from shoal.sanitizer.entities.codes import code_candidates
 from shoal.sanitizer.entities.completion import completed
 from shoal.sanitizer.entities.dates_and_amounts import date_and_amount_candidates, date_form
@@ -18,9 +18,10 @@ from shoal.sanitizer.entities.descriptions import description_candidates, well_k
 from shoal.sanitizer.entities.judging import Weights, shipped_weights
 from shoal.sanitizer.entities.layout import is_label, layout_candidates, within_lines
 from shoal.sanitizer.entities.linking import Draft, linked
-from shoal.sanitizer.entities.names import PARTICLES, name_key
+from shoal.sanitizer.entities.names import name_key
 from shoal.sanitizer.entities.organisations import GENERIC, leftover_candidates, organisation_candidates
 from shoal.sanitizer.entities.people import is_heading, people_candidates
+from shoal.sanitizer.entities.rules import Candidate, RuleTable
 
 _KINDS = {
     "PERSON": ("PERSON", 32),
@@ -46,7 +47,7 @@ _KINDS = {
 }
 _NAMES = ("PERSON", "ORG", "LOC")
 _EXPLAINED = re.compile(r"\b[a-z]+\s\($")  # "the penal order (Straferkenntnis)" explains a word, and names nobody
-_PARTICLE = re.compile(PARTICLES)
+_PARTICLE = RuleTable("names").pattern("particle")
 _OFFICIAL = ("en_core_web_lg", "en_core_web_md", "en_core_web_sm")
 _REFERENCE = re.compile(
     r"(?:Articles?|Art\.|Rules?|[Ss]ections?|[Pp]aragraphs?|§+|[Nn]os?\.|[Cc]hapters?|[Pp]rotocol|[Vv]ol\.?|pp?\.|[Pp]ages?|Annex|Part)"

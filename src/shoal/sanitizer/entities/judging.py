@@ -18,53 +18,19 @@ from shoal.sanitizer.entities.descriptions import well_known
 from shoal.sanitizer.entities.linking import Draft
 from shoal.sanitizer.entities.names import name_key, name_words
 from shoal.sanitizer.entities.organisations import GENERIC, HEADS
-from shoal.terms.lexicon import is_common_word, is_famous, word_set
+from shoal.sanitizer.entities.rules import RuleTable
+from shoal.terms.lexicon import is_common_word, is_famous
 
-_WORD = re.compile(r"[^\W\d_]+|§|\d+|%")
-_LAW = word_set(
-    "article articles act acts law laws code section sections rule rules protocol convention § decree regulation "
-    "regulations constitution paragraph statute directive chapter legislation ordinance treaty provision "
-    "provisions"
-)
-_CASE_LAW = word_set("v judgment judgments echr series reports precedent")
-_HEAD_OF = {word.lower(): sort for sort, words in HEADS.items() for word in words.split()}
-_TITLES = word_set("mr mrs ms miss dr prof")
-_RANKS = word_set("supreme federal constitutional administrative regional district european national")
-_PLAIN_CUES = word_set("a the his in from on by")  # beside almost anything: they count only right before a mention
-# Words beside a mention, by what they suggest about it.
-_CUES = {
-    "born": "born birth",
-    "lives": "lives lived living resident residing resides domiciled",
-    "practising": "practising practicing",
-    "represented": "represented lawyer counsel solicitor advocate",
-    "agent": "agent agents",
-    "judge": "judge judges president registrar",
-    "national": "national nationals citizen citizens nationality",
-    "against": "against",
-    "government": "government",
-    "law": " ".join(_LAW),
-    "case law": " ".join(_CASE_LAW),
-    "number": "no nos number nr",
-    "year of": "year years period since until",
-    "named": "named called known alias entitled titled",
-    "works": "worked works working employed profession job post as",
-    "family": "son daughter wife husband father mother brother sister parents married children",
-    "died": "died killed death murdered",
-    "court": "court tribunal prosecutor police",
-    "money": "paid pay compensation damages sum amount sentenced fine fined",
-    "before": "before after within",
-    "a": "a an",
-    "the": "the",
-    "his": "his her their",
-    "in": "in at",
-    "from": "from of",
-    "on": "on",
-    "by": "by with",
-}
+_TABLE = RuleTable("judging")
+_LAW, _TITLES, _RANKS, _PLAIN_CUES = map(_TABLE.words, ("law", "titles", "ranks", "plain_cues"))
+_HEAD_OF = {word.lower(): sort for sort, words in HEADS.items() for word in words}
+_CUES = _TABLE.lists("cues") | {"law": sorted(_LAW), "case law": sorted(_TABLE.words("case_law"))}
 _CUES_OF: dict[str, list[str]] = {}
 for _cue, _words in _CUES.items():
-    for _word in _words.split():
+    for _word in _words:
         _CUES_OF.setdefault(_word, []).append(_cue)
+
+_WORD = re.compile(r"[^\W\d_]+|§|\d+|%")
 
 
 class TextContext:

@@ -6,54 +6,23 @@ import re
 from collections.abc import Iterator
 from itertools import groupby, pairwise
 
-from shoal.sanitizer.entities.candidates import Candidate, still_names, trimmed
+from shoal.sanitizer.entities.candidates import still_names, trimmed
 from shoal.sanitizer.entities.names import is_given_name, name_words
 from shoal.sanitizer.entities.organisations import GENERIC
-from shoal.terms.lexicon import FUNCTION_WORDS, is_common_word, word_set
+from shoal.sanitizer.entities.rules import Candidate, RuleTable
+from shoal.terms.lexicon import FUNCTION_WORDS, is_common_word
 
-# What a label says of the value after it, or a column's header of the cells below it.
-_LABELS = (
-    (
-        "PERSON",
-        r"(?:(?:full|first|last|given|family|middle|maiden|birth|patient['’]?s?|client|customer|employee|account|card)\s*)?"
-        r"(?:sur|fore|nick|user)?names?|patient|applicant|claimant|defendant|plaintiff|witness(?:es)?|employee|attendees?|"
-        r"participants?|contact(?:\sperson)?|next\sof\skin|spouse|(?:referring\s)?physician|doctor|consultant|signed(?:\sby)?|"
-        r"signature|author|reviewer|from|to|cc|sender|recipient|passenger|guest|tenant|landlord|supervisor|manager",
-    ),
-    ("DATE", r"(?:dob|d\.o\.b\.|date\s+of\s+birth|birth\s?da(?:y|te)|born)"),
-    ("ADDRESS", r"(?:(?:home|postal|street|mailing|billing|shipping|work)\s)?address|residence|place\sof\sbirth"),
-    ("PHONE", r"(?:(?:home|work|cell|mobile)\s?)?(?:tele)?(?:phone|fax)(?:\s(?:no|number)\.?)?|tel\.?|mobile|cell"),
-    (
-        "ID",
-        r"(?:patient|employee|member|customer|student|case|policy|claim|insurance|passport|licen[cs]e|chart|record|file|tax|"
-        r"national|social\ssecurity|badge|booking|order|invoice|reference|ref|hospital|nhs|mrn|ssn|account|serial|vin|plate)"
-        r"\.?\s?(?:id|no|nr|number|#|code)?\.?|id|mrn|ssn",
-    ),
-)
+_TABLE = RuleTable("layout")
+_CELL = {kind: re.compile(label.pattern, re.IGNORECASE) for kind, label in _TABLE.by_kind("labels").items()}
 _FIELD = {
     kind: re.compile(
-        rf"(?mi)^[ \t>*•|-]{{0,6}}(?P<label>{label})[ \t]{{0,3}}[:=][ \t]{{0,8}}(?P<value>\S[^\n;|\t]{{0,79}})"
+        rf"(?mi)^[ \t>*•|-]{{0,6}}(?P<label>{label.pattern})[ \t]{{0,3}}[:=][ \t]{{0,8}}(?P<value>\S[^\n;|\t]{{0,79}})"
     )
-    for kind, label in _LABELS
+    for kind, label in _CELL.items()
 }
-_CELL = {kind: re.compile(label, re.IGNORECASE) for kind, label in _LABELS}
+_SALUTATION, _SIGNED, _NOBODY = _TABLE.pattern("salutation"), _TABLE.pattern("signed"), _TABLE.words("nobody")
+
 _VALUE = re.compile(r"[^<(,\d@]{2,60}")  # of a person: up to an address or a remark
-_SALUTATION = re.compile(
-    r"(?m)^[ \t>]*(?:Dear|Hi|Hello|Hey|Hallo|Lieber?|Ch[eè]re?|Bonjour|Hola|Estimad[oa]|Querid[oa]|"
-    r"Good (?:morning|afternoon|evening))"
-    r"[ \t]+(?P<name>[^\W\d_][\w.'’-]{1,30}(?:[ \t]+[^\W\d_][\w.'’-]{0,30}){0,3})[ \t]*(?=[,:!–-]|$)"
-)
-_SIGNED = re.compile(
-    r"(?mi)^[ \t>]*(?:(?:(?:with )?(?:best|kind|warm(?:est)?|many|my) )?(?:regards|wishes|thanks)|cheers|"
-    r"thanks|thank you|love|yours(?: \w+)?|"
-    r"sincerely(?: yours)?|respectfully(?: \w+)?|mit freundlichen grüßen|cordialement|(?:un )?saludos?|"
-    r"atentamente),?[ \t]*\r?\n"
-    r"(?:[ \t>]*\r?\n){0,3}[ \t>]*(?:[-–~]{1,3}[ \t]?)?"
-    r"(?P<name>[^\W\d_][\w.'’-]{0,30}(?:[ \t]+[^\W\d_][\w.'’-]{0,30}){0,3})[ \t]*(?=\r?$|,)"
-)
-_NOBODY = word_set(
-    "sir sirs madam all everyone everybody colleague colleagues friend friends team customer member reader there both"
-)
 _NAMES = ("PERSON", "ORG", "LOC", "MISC", "PROFESSION")
 _DELIMITERS = "\t|;,"
 _LABEL = re.compile(r"[A-Z][\w-]*(?:[ \t][\w-]+){0,3}(?=[ \t]?:)")

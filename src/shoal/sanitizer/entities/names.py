@@ -11,28 +11,15 @@ from functools import lru_cache
 from typing import Any
 
 from shoal.results.sanitizing import Entity
+from shoal.sanitizer.entities.rules import RuleTable
 from shoal.sanitizer.policies.matching import edits_between
-from shoal.terms.lexicon import word_set
 
-# A capital, then letters, hyphens and apostrophes: O'Neil, Taylor-Sabori, McNamara, İşeri. Taken whole or not at all
-# (possessive), and of bounded length: patterns built of it stay linear on any text.
-CAPITALISED = r"[^\W\d_a-zß-öø-ÿ](?:[^\W\d_]|[-‑–'’](?=[^\W\d_])(?![sS]\b)){1,40}+"
-INITIAL = r"[^\W\d_a-zß-öø-ÿ]\.(?:-[^\W\d_a-zß-öø-ÿ]\.)?"
-PARTICLES = (
-    r"(?:van|von|der|den|de|del|della|di|da|dos|du|la|le|ten|ter|zu|bin|ben|ibn|al|el|af|av|e|y|und|en|"
-    r"[Dd]e[\s]?la|van der|von der|v\.)"
-)
-TITLE = (
-    r"(?:M(?:r|rs|s|essrs|me|lle|aster|iss|adam|adame|onsieur|ister)|MR|MRS|MS|Drs?|DR|Prof(?:essor)?s?|Sir|Dame|Lord|Lady|Judge|"
-    r"Justice|Herr|Frau|Don|Doña|Father|Fr|Rev(?:erend)?|Sister|Brother|Bishop|Rabbi|Imam|Sheikh|Hon|"
-    r"Gen(?:eral)?s?|Col(?:onel)?s?|Lt|Lieutenant|Capt(?:ain)?|Maj(?:or)?|Sgt|Sergeant|Cpl|Corporal|Adm(?:iral)?s?|Commander|"
-    r"Amb(?:assador)?s?|Sen(?:ator)?s?|Rep|Congressman|Congresswoman|Governor|Gov|Secretary|Minister|President|Premier|"
-    r"Chancellor|Chairman|Marshal|Prince|Princess|King|Queen|Counsellor|Consul|Vice President|Prime Minister|Officer|"
-    r"Inspector|Detective|Constable|Agent|Nurse|Attorney|Deputy|Under Secretary|Assistant Secretary)\b\.?"
-)
+_TABLE = RuleTable("names")
+_TITLED = _TABLE.pattern("titled")
+_TITLES = {gender: _TABLE.words(f"titles_{gender}") for gender in "mf"}
+_GIVEN = {gender: _TABLE.words(f"given_{gender}") for gender in "mf"}
 GENERATIONS = frozenset({"jr", "sr", "ii", "iii", "iv"})
 _AFTER_COMMA = GENERATIONS | {"esq", "phd", "md", "qc", "kc", "mp"}
-_TITLED = re.compile(rf"(?:{TITLE}\s+)+")
 _NAME_WORD = re.compile(r"[^\W\d_]+(?:[-‑'’][^\W\d_]+)*\.?")
 _POSSESSIVE = re.compile(r"['’]s?$")
 _TRANSLATED = str.maketrans({"ı": "i", "ł": "l", "Ł": "L", "ø": "o", "Ø": "O", "ß": "ss", "đ": "d", "‑": "-", "–": "-"})
@@ -67,30 +54,6 @@ def name_words(name: str) -> list[str]:
 
 _NAMED = ("ORG", "LOC", "MISC")
 _MISSPELT = 7  # letters of a name that may be misspelt by one: shorter ones are too near each other
-_TITLES = {
-    "m": word_set("mr mister sir lord herr don father fr brother king prince monsieur congressman master uncle"),
-    "f": word_set("mrs ms miss mme mlle madam madame dame lady frau doña sister queen princess congresswoman aunt"),
-}
-# Only to keep apart who would be taken for one: "John Smith" is not Mrs Smith.
-_GIVEN = {
-    "m": word_set(
-        "adam ahmed alan albert alexander ali andrew anthony arthur brian carl charles christopher daniel david dennis "
-        "donald douglas edward eric ernest frank fred frederick gary george gerald gordon hans harold harry henry "
-        "howard hugh ian ivan jack jacob james jason jeffrey john jonathan jose joseph joshua juan karl keith kenneth "
-        "kevin larry lawrence luis mark martin matthew michael mohamed mohammed neil nicholas oliver oscar patrick "
-        "paul pedro peter philip ralph raymond richard robert roger ronald roy samuel scott simon stephen steven "
-        "stuart theodore thomas timothy victor vladimir walter wayne william"
-    ),
-    "f": word_set(
-        "agnes alice amanda amy angela anita ann anna anne annie barbara beatrice betty brenda carol caroline "
-        "catherine charlotte christina christine clara claire cynthia deborah diana diane donna doris dorothy edith "
-        "eleanor elena elizabeth ellen emily emma esther eva evelyn fatima florence frances gloria grace hannah "
-        "heather helen ingrid irene jane janet jennifer jessica joan joanna judith julia karen katherine kathleen "
-        "laura linda lisa louise lucy margaret maria marie martha mary monica nancy natalia nora olga patricia pamela "
-        "rachel rebecca rosa rose ruth sandra sara sarah sharon sofia sophia stephanie susan sylvia teresa theresa "
-        "ursula victoria virginia"
-    ),
-}
 _WORD = re.compile(r"[^\W\d_]+")
 
 
