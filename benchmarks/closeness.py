@@ -55,9 +55,8 @@ def census(column: str) -> tuple[Floats, Floats]:
 def ways(rows: Floats, k: int, t: float) -> dict[str, Callable[[Floats], Ints]]:
     """From confidential values to groups that keep t."""
     from shoal import Microaggregation
-    from shoal.methods.numeric import distance_to_means
     from shoal.promises.closeness import Close
-    from shoal.promises.joining import join_until
+    from shoal.promises.joining import distance_to_means, join_until
 
     plain, refined = (Microaggregation(k, refine=refine).fit(rows).groups_ for refine in (False, True))
 

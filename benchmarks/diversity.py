@@ -30,9 +30,9 @@ def compared(quasi: tuple[str, ...], refine: bool) -> list[dict[str, Any]]:
     from shoal import Microaggregation
     from shoal.assessment.minimality import evidence_of
     from shoal.attacks.minimality import MinimalityAttack
-    from shoal.methods.numeric import distance_to_means, group_means
+    from shoal.methods.numeric import group_means
     from shoal.promises.diversity import Distinct
-    from shoal.promises.joining import join_until, joins_of
+    from shoal.promises.joining import distance_to_means, join_until, joins_of
 
     people = sorted(data.adult((*quasi, "income"))[:ROWS])
     values = np.array([row[:-1] for row in people], dtype=np.float64)

@@ -221,7 +221,7 @@ def test_without_a_promise_of_k_none_is_made(summary: Summary) -> None:
         assert "at least" not in text
         assert f"k = {summary.k}" not in text
         assert "410 groups" not in text
-    noun = "documents" if summary.kind == "documents" else "records"
+    noun = "documents" if summary.figures.kind == "documents" else "records"
     assert f"No crowd is promised: 400 of {summary.rows:,} {noun} are one of a kind" in readme_text(unpromised)
     assert "all records have the same value" not in readme_text(unpromised)
     assert "This method promises no crowd: how many look alike is luck." in text_of(report_html(unpromised))

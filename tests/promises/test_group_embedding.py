@@ -7,11 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.methods.numeric import distance_to_means
 from shoal.promises import joining as diversity
 from shoal.promises.closeness import Close
 from shoal.promises.group_embedding import Places
-from shoal.promises.joining import join_until
+from shoal.promises.joining import distance_to_means, join_until
 
 PAIRS = np.repeat(np.arange(100), 2)  # 200 rows in groups of two
 

@@ -16,8 +16,8 @@ from shoal.kernels import Ints
 from shoal.methods.categorical import CategoricalMicroaggregation
 from shoal.methods.label_columns import Equals
 from shoal.methods.mixed import MixedMicroaggregation
-from shoal.methods.numeric import Microaggregation, distance_to_means
-from shoal.promises.joining import JOINED, GroupDistances, Join, joins_of
+from shoal.methods.numeric import Microaggregation
+from shoal.promises.joining import JOINED, GroupDistances, Join, distance_to_means, joins_of
 from shoal.promises.values import value_codes
 from shoal.results.attacks import Inferred
 from shoal.terms.wordnet import WordNet

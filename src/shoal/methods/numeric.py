@@ -128,7 +128,6 @@ class Microaggregation(GroupsRows):
         """Group the rows."""
         values = number_rows(self, X, reset=True)
         k = check_k(self.k, len(values))
-        check_time_budget(self.time_budget)
         self.attribute_groups_ = self.columns_apart(values.shape[1])
         self.mean_ = values.mean(axis=0)
         self.scale_ = scale_of(values.std(axis=0), np.abs(values).max(axis=0, initial=0.0))
@@ -167,12 +166,19 @@ class Microaggregation(GroupsRows):
             nearest.append(nearest_point(numbers, *no_labels, points, np.empty((len(means), 0), np.int64)))
         return like(self._represent(nearest), X, self)
 
+    def partition(self, values: Floats) -> tuple[Groups, float]:
+        """The group of each row by all columns at once, and the least SSE of any groups; 0 if that is not known."""
+        Z = (values - values.mean(axis=0)) / scale_of(values.std(axis=0), np.abs(values).max(axis=0, initial=0.0))
+        groups = self._partition(np.ascontiguousarray(Z), self.k, Event())
+        return groups, lower_bound(Z, self.k) if self.refine and self.method == "mdav" else 0.0
+
     def _partition(self, Z: Floats, k: int, stop: Event) -> Groups:
         if self.method in ALONG_A_LINE:
             order = np.argsort(ALONG_A_LINE[self.method](Z), kind="stable")
             groups = np.empty(len(Z), dtype=np.int64)
             groups[order] = best_cut(np.ascontiguousarray(Z[order]), k)
             return groups
+        check_time_budget(self.time_budget)
         most = -(-len(Z) // block_count(self.blocks, len(Z), k))
         return group_rows(Z, Plan(k, most, EuclideanSpace, self.refine, self.time_budget, self.random_state, stop))
 
@@ -231,17 +237,6 @@ def group_means(values: Floats, groups: Groups) -> Floats:
     sums = np.column_stack([np.bincount(groups, weights=column) for column in values.T])
     means: Floats = sums / sizes[:, None]
     return means
-
-
-def distance_to_means(standard: Floats, groups: Groups) -> Callable[[Groups, Groups], Floats]:
-    """How far the mean of some rows is from those of some groups, squared."""
-    means = group_means(standard, groups)
-
-    def distance(rows: Groups, chosen: Groups) -> Floats:
-        squared: Floats = np.sum((means[chosen] - standard[rows].mean(axis=0)) ** 2, axis=1)
-        return squared
-
-    return distance
 
 
 def table_loss(Z: Floats, masked: Floats) -> Loss:

@@ -65,7 +65,7 @@ def readme_text(summary: Summary) -> str:
 
 def _render(template: str, summary: Summary, **more: object) -> str:
     return page(
-        f"{summary.kind}_{template}",
+        f"{summary.figures.kind}_{template}",
         s=summary,
         f=summary.figures,
         noun=summary.figures.record,

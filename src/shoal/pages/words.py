@@ -158,7 +158,7 @@ def guarantee(summary: Summary) -> str:
     if not aside(summary):
         return f"{every} is identical to at least {others} in this release: {crowd}."
     # Confidential and insensitive columns are released as they are, so the promise is about everything else.
-    if summary.kind == "documents":
+    if summary.figures.kind == "documents":
         return f"{every} has the same terms and weights as at least {others} in this release: by its words, {crowd}."
     promise = f"{every} is identical to at least {others} in the columns that the owner named for protection"
     allowed = getattr(summary.figures, "allowed", ())
@@ -173,7 +173,7 @@ def aside(summary: Summary) -> str:
     """What does not count where records are called identical: columns that are released as they are."""
     if not summary.diversity and not getattr(summary.figures, "insensitive", ()):
         return ""
-    return ", columns released unchanged aside" if summary.kind == "table" else ", labels aside"
+    return ", columns released unchanged aside" if summary.figures.kind == "table" else ", labels aside"
 
 
 def value_promises(summary: Summary) -> list[str]:

@@ -19,6 +19,7 @@ from shoal.results.claims import Closeness
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
+OPTION = "t"  # that promises it
 MOST_SIGNALS = 10  # values of a column of labels that are looked at when groups are balanced
 
 
@@ -60,9 +61,10 @@ class Close(ShareRequirement):
         return 1.0 - float(np.minimum(counts / total, self._shares).sum())
 
 
-def requirement(promises: GroupPromises, column: ConfidentialColumn) -> Requirement | None:
-    """What t asks of a column; None: nothing is promised."""
-    return None if promises.t is None else Close(column.codes, promises.t, column.overall, column.ordered)
+def requirement(promises: GroupPromises, column: ConfidentialColumn) -> Requirement:
+    """What t asks of a column."""
+    assert promises.t is not None
+    return Close(column.codes, promises.t, column.overall, column.ordered)
 
 
 def figures(column: str, values: Sequence[Mapping[str, int]]) -> Closeness:

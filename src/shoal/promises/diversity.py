@@ -7,29 +7,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.data.files import shown
 from shoal.errors import InputError
-from shoal.promises.requirements import ROUNDING, ConfidentialColumn, Requirement, ShareRequirement, value_counts
+from shoal.promises.requirements import ROUNDING, ConfidentialColumn, Requirement, ShareRequirement
 from shoal.request.options import DISTINCT, ENTROPY, GroupPromises
 from shoal.results.claims import Diversity
+
+OPTION = "l"  # that promises it
 
 Ints = NDArray[np.int64]
 
 
+@dataclass(frozen=True, eq=False)
 class Distinct:
     """At least so many different values (distinct l-diversity; p-sensitive k-anonymity)."""
 
-    def __init__(self, codes: Ints, least: int) -> None:
-        self.codes = codes
-        self.least = least
+    codes: Ints
+    least: int
 
     def met(self, rows: Ints) -> bool:
-        return int(np.count_nonzero(value_counts(self.codes, rows))) >= self.least
+        return int(np.count_nonzero(np.bincount(self.codes[rows] + 1)[1:])) >= self.least
 
     def reveals_values(self, rows: Ints, parts: list[Ints]) -> bool:
         if self.least > 2:
@@ -43,24 +45,24 @@ class Distinct:
         return lambda some: int(np.count_nonzero(~np.isin(self.codes[some], frequent)))
 
 
+@dataclass(frozen=True, eq=False)
 class Entropy(ShareRequirement):
     """As hard to guess as one of `l` values that are equally frequent (entropy l-diversity)."""
 
-    def __init__(self, codes: Ints, l: float) -> None:
-        self.codes = codes
-        self.l = l
+    codes: Ints
+    l: float
 
     def enough(self, counts: Ints) -> bool:
         return different_values(counts) >= self.l * (1.0 - ROUNDING)
 
 
+@dataclass(frozen=True, eq=False)
 class Recursive(ShareRequirement):
     """The most frequent value is below c times all from the l-th on (recursive (c, l)-diversity)."""
 
-    def __init__(self, codes: Ints, c: float, l: int) -> None:
-        self.codes = codes
-        self.c = c
-        self.l = l
+    codes: Ints
+    c: float
+    l: int
 
     def enough(self, counts: Ints) -> bool:
         return ratio(counts, self.l) < self.c
@@ -81,19 +83,15 @@ def ratio(counts: Ints, l: int) -> float:
     return int(falling[0]) / rest if rest else math.inf
 
 
-def requirement(promises: GroupPromises, column: ConfidentialColumn) -> Requirement | None:
-    """What l asks of a column; None: nothing is promised."""
-    return None if promises.l is None else _requirement(promises, column.codes)
-
-
-def _requirement(promises: GroupPromises, codes: Ints) -> Requirement:
+def requirement(promises: GroupPromises, column: ConfidentialColumn) -> Requirement:
+    """What l asks of a column."""
     assert promises.l is not None
     if promises.diversity == DISTINCT:
-        return Distinct(codes, int(promises.l))
+        return Distinct(column.codes, int(promises.l))
     if promises.diversity == ENTROPY:
-        return Entropy(codes, promises.l)
+        return Entropy(column.codes, promises.l)
     assert promises.c is not None
-    return Recursive(codes, promises.c, int(promises.l))
+    return Recursive(column.codes, promises.c, int(promises.l))
 
 
 def reachable(promises: GroupPromises, values: Mapping[str, int]) -> bool:
@@ -101,8 +99,8 @@ def reachable(promises: GroupPromises, values: Mapping[str, int]) -> bool:
     counts = np.fromiter(values.values(), np.int64, len(values))
     if promises.l is None or not len(counts):
         return promises.l is None
-    rows = np.repeat(np.arange(len(counts)), counts)
-    return _requirement(promises, rows).met(np.arange(len(rows)))
+    codes = np.repeat(np.arange(len(counts)), counts)
+    return requirement(promises, ConfidentialColumn(codes, counts, ordered=False)).met(np.arange(len(codes)))
 
 
 def check_kept(promises: GroupPromises, column: str, values: Mapping[str, int]) -> None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from shoal import progress
 from shoal.methods.mdav import numbered_by_first_row
-from shoal.methods.numeric import distance_to_means
+from shoal.methods.numeric import group_means
 from shoal.promises.closeness import Close
 from shoal.promises.diversity import Distinct
 from shoal.promises.group_embedding import Places
@@ -29,6 +29,17 @@ BETTER = 0.95  # of the least loss so far: a way that loses hardly less is not t
 
 # How far the centre of some rows is from some groups: (rows, groups) to distances.
 GroupDistances = Callable[[Ints, Ints], NDArray[np.float64]]
+
+
+def distance_to_means(points: NDArray[np.float64], groups: Ints) -> GroupDistances:
+    """How far the mean of some rows is from those of some groups, squared."""
+    means = group_means(points, groups)
+
+    def distance(rows: Ints, chosen: Ints) -> NDArray[np.float64]:
+        squared: NDArray[np.float64] = np.sum((means[chosen] - points[rows].mean(axis=0)) ** 2, axis=1)
+        return squared
+
+    return distance
 
 
 @dataclass(frozen=True)
@@ -192,15 +203,13 @@ class _Division:
         """Cut in the middle, along the line between two groups far from each other."""
         key = some.tobytes()
         if key not in self._cut:
-            self._cut[key] = self._cut_in_the_middle(some)
+            rows_of, distances = self.rows_of, self._distances
+            one = some[int(np.argmax(distances(rows_of[some[0]], some)))]
+            from_one = distances(rows_of[one], some)
+            other = some[int(np.argmax(from_one))]
+            order = some[np.argsort(from_one - distances(rows_of[other], some), kind="stable")]
+            self._cut[key] = order[: len(some) // 2], order[len(some) // 2 :]
         return self._cut[key]
-
-    def _cut_in_the_middle(self, some: Ints) -> tuple[Ints, Ints]:
-        one = some[int(np.argmax(self._from(some[0], some)))]
-        from_one = self._from(one, some)
-        other = some[int(np.argmax(from_one))]
-        order = some[np.argsort(from_one - self._from(other, some), kind="stable")]
-        return order[: len(some) // 2], order[len(some) // 2 :]
 
     def _matched(self, one: Ints, two: Ints, three: Ints, four: Ints) -> tuple[tuple[Ints, Ints], tuple[Ints, Ints]]:
         """One and two, each with the one of three and four that lies nearer."""
@@ -209,9 +218,6 @@ class _Division:
         if from_one[0] + from_two[1] <= from_one[1] + from_two[0]:
             return (one, three), (two, four)
         return (one, four), (two, three)
-
-    def _from(self, group: int, some: Ints) -> NDArray[np.float64]:
-        return self._distances(self.rows_of[group], some)
 
     def _release(self, crowd: Ints) -> None:
         self.crowds.append(np.sort(crowd))

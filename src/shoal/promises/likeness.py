@@ -19,6 +19,7 @@ from shoal.results.claims import FurtherPromise, likeness_in_words
 
 Ints = NDArray[np.int64]
 
+OPTION = "beta"  # that promises it
 NAME = "likeness"  # in the certificate
 
 
@@ -36,21 +37,16 @@ class Like(ShareRequirement):
         return total == 0 or bool(np.all(counts / total <= self._most[: len(counts)] + ROUNDING))
 
 
-def requirement(promises: GroupPromises, column: ConfidentialColumn) -> Requirement | None:
-    """What β asks of a column; None: nothing is promised."""
-    return None if promises.beta is None else Like(column.codes, promises.beta, column.overall)
+def requirement(promises: GroupPromises, column: ConfidentialColumn) -> Requirement:
+    """What β asks of a column."""
+    assert promises.beta is not None
+    return Like(column.codes, promises.beta, column.overall)
 
 
-def promise(promises: GroupPromises, columns: Mapping[str, Sequence[Mapping[str, int]]]) -> FurtherPromise | None:
-    """What the certificate states: by column, how much more frequent a value is in some group; None: no promise."""
-    if promises.beta is None:
-        return None
-    return FurtherPromise(
-        NAME,
-        promises.beta,
-        tuple((column, round(_largest_gain(groups), 4)) for column, groups in columns.items()),
-        likeness_in_words(promises.beta),
-    )
+def promise(beta: float, columns: Mapping[str, Sequence[Mapping[str, int]]]) -> FurtherPromise:
+    """What the certificate states: by column, how much more frequent a value is in some group."""
+    gains = tuple((column, round(_largest_gain(groups), 4)) for column, groups in columns.items())
+    return FurtherPromise(NAME, beta, gains, likeness_in_words(beta))
 
 
 def _largest_gain(groups: Sequence[Mapping[str, int]]) -> float:

@@ -62,11 +62,11 @@ class ShareRequirement:
         raise NotImplementedError
 
     def met(self, rows: Ints) -> bool:
-        return self.enough(value_counts(self.codes, rows))
+        return self.enough(np.bincount(self.codes[rows] + 1)[1:])
 
     def reveals_values(self, rows: Ints, parts: list[Ints]) -> bool:
         """Of two values: whether one part has only one of them in every way to share them out in which a part fails."""
-        counts, sizes = value_counts(self.codes, rows), [len(part) for part in parts]
+        counts, sizes = np.bincount(self.codes[rows] + 1)[1:], [len(part) for part in parts]
         there = np.flatnonzero(counts)
         if len(there) != 2 or int(counts.sum()) < len(rows):
             return False
@@ -87,8 +87,3 @@ class ShareRequirement:
 
     def min_part_size(self, rows: Ints) -> Callable[[Ints], int]:
         return lambda some: 0
-
-
-def value_counts(codes: Ints, rows: Ints) -> Ints:
-    """How many of the rows have each value; values above the largest one are left out."""
-    return np.bincount(codes[rows] + 1)[1:]

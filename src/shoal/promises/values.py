@@ -22,7 +22,8 @@ from shoal.promises.requirements import ConfidentialColumn, Requirement
 from shoal.request.options import GroupPromises
 from shoal.results.claims import LOOKALIKES, Crowd
 
-VALUE_PROMISES = (diversity, closeness, likeness)  # a new promise of values is a file of this folder, and its name here
+# A new promise of values is a file of this folder, with the OPTION that promises it, and its name here.
+VALUE_PROMISES = (diversity, closeness, likeness)
 
 LOOKS_LIKE = {"o": "0", "i": "1", "l": "1", "|": "1", "rn": "m"}
 NUMBER = re.compile(r"[+-]?(?:1nf(?:1n1ty)?|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]{1,9})?)")
@@ -123,6 +124,7 @@ def value_requirements(
 
     `overall` has how many of all records have each value, where these are not all.
     """
+    promised = [promise for promise in VALUE_PROMISES if getattr(promises, promise.OPTION) is not None]
     asked: list[Requirement] = []
     for number, values in enumerate(columns):
         meant = meanings(values)
@@ -132,8 +134,7 @@ def value_requirements(
         codes = np.fromiter((-1 if value is None else code[value] for value in meant), np.int64, len(meant))
         everywhere = np.fromiter((counts[value] for value in code), np.int64, len(code))
         column = ConfidentialColumn(codes, everywhere, ranked is not None)
-        found = (promise.requirement(promises, column) for promise in VALUE_PROMISES)
-        asked += [requirement for requirement in found if requirement is not None]
+        asked += [promise.requirement(promises, column) for promise in promised]
     return asked
 
 
@@ -243,6 +244,6 @@ def crowd_figures(facts: GroupFacts, promises: GroupPromises) -> dict[str, Any]:
         "group_sizes": tuple(sorted(Counter(facts.sizes).items())),
         "diversity": tuple(diversity.figures(name, groups, promises) for name, groups in facts.values.items()),
         "closeness": tuple(closeness.figures(name, groups) for name, groups in facts.values.items()),
-        "further": tuple(further for further in [likeness.promise(promises, facts.values)] if further is not None),
+        "further": () if promises.beta is None else (likeness.promise(promises.beta, facts.values),),
         "crowds": tuple(Crowd(facts.crowds[crowd], *crowd) for crowd in crowds),
     }

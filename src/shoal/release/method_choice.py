@@ -44,7 +44,7 @@ TAKES = {  # the options of each method, beside `refine`, and of microaggregatio
 
 def document_method(asked: MethodOptions) -> Any:
     """What protects documents."""
-    if not _is_name(asked.method):
+    if not isinstance(asked.method, str | None):
         _check_parameters(asked)
         return asked.method
     name = asked.method or "mdav"
@@ -72,14 +72,14 @@ def document_method(asked: MethodOptions) -> Any:
 class MethodChoice:
     """What protects a table: chosen when it is known which of its quasi-identifiers are numbers and which labels."""
 
-    asked: MethodOptions
+    asked: MethodOptions  # the method's name, None to choose it by the columns, or an estimator
     ontology: Any = None  # what the labels mean, whether or not there are any
     mapping: Any = None
     explained: OntologyColumns = field(default_factory=OntologyColumns)  # columns that either of them explains
 
     def estimator(self, numbers: Sequence[str], labels: Sequence[str]) -> Any:
         """The method for these columns."""
-        if not _is_name(self.asked.method):
+        if not isinstance(self.asked.method, str | None):
             return self.asked.method
         if self.asked.method == "rank-swap":
             return RankSwap(self.asked.percent or 0.0)
@@ -90,7 +90,7 @@ class MethodChoice:
 
 def table_method(asked: MethodOptions) -> MethodChoice:
     """The method that was asked for, checked as far as that can be done without the columns."""
-    if not _is_name(asked.method):
+    if not isinstance(asked.method, str | None):
         _check_parameters(asked)
         if not isinstance(asked.method, FOR_TABLES):
             names = ", ".join(kind.__name__ for kind in FOR_TABLES)
@@ -135,11 +135,6 @@ def _of_documents(ontology: Any) -> Any:
     if isinstance(ontology, dict):
         raise InputError("{option}: columns are of tables; for documents give the file alone", "ontology")
     return ontologies_of(ontology)
-
-
-def _is_name(method: Any) -> bool:
-    """Whether a method is named, or left to be chosen; else it is an estimator."""
-    return method is None or isinstance(method, str)
 
 
 def _check_parameters(asked: MethodOptions) -> None:

@@ -103,9 +103,9 @@ def write_release(draft: Draft, folder: Path) -> dict[str, Any]:
     stated = stated_of(summary, columns, draft.parameters)
     # The pages are made of what the certificate says, so that whoever has the release can make them again.
     lengths = getattr(summary.figures, "lengths", ())
-    pages = release_pages(summary_of(summary.kind, promises, stated, summary.group_sizes, lengths))
+    pages = release_pages(summary_of(summary.figures.kind, promises, stated, summary.group_sizes, lengths))
     write_files(folder, pages)
-    content = sealed_certificate(summary.kind, promises, stated, folder)
+    content = sealed_certificate(summary.figures.kind, promises, stated, folder)
     (folder / CERTIFICATE).write_bytes(dump(content))
     without_times(folder)
     progress.step("writing", 2, 2)

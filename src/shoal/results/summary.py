@@ -263,8 +263,3 @@ class Summary:
     files: tuple[tuple[str, str], ...] = ()  # (file name, what it is), for the reader
     promised: GroupPromises = NOTHING_MORE  # of every group, beside k
     crowds: tuple[Crowd, ...] = ()  # groups by their records, people and largest own k
-
-    @property
-    def kind(self) -> str:
-        """Documents, sketches or a table, as the certificate names it."""
-        return self.figures.kind

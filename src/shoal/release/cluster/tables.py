@@ -85,10 +85,10 @@ def draft_table_in_parts(
         return submit(_written, rows[number], layout, method, target, mapping)
 
     facts: list[released.TableFacts] = write_parts("table", write, len(rows), folders, schedule)
-    reasons = reasons_of(facts, table, spread)
+    reasons, publishable = reasons_of(facts, table, spread.dominance)
     groups = [part.groups for part in facts]
     crowds = crowd_figures(sum(groups[1:], start=groups[0]), options.promises)
-    publication = Publication(facts, crowds, spread, steps, error, bound=0.0, reasons=reasons)
+    publication = Publication(facts, crowds, spread, steps, error, 0.0, reasons, publishable)
     return draft_of(table, publication, Findings(), options)
 
 

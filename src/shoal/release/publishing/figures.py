@@ -254,11 +254,6 @@ def moved_records(values: Floats, means: Floats) -> NDArray[np.int64]:
     return moved
 
 
-def reason_of_all(reasons: Sequence[str | None]) -> str | None:
-    """Why figures over all columns are not published; None: they are."""
-    return next((f"in some column {reason}" for reason in reasons if reason is not None), None)
-
-
 def warn_of_dominance(names: Sequence[str], shares: Floats, n_rows: int) -> None:
     """Tell the owner which columns one record decides: the rows of its group give it away, whatever is stated."""
     for name, share in zip(names, shares.tolist(), strict=True):

@@ -6,7 +6,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass, field, replace
+from dataclasses import asdict, astuple, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,6 @@ from shoal.release.publishing.figures import (
     changes_of,
     euclidean_distances,
     limits_of,
-    reason_of_all,
     reasons_withheld,
     stated_loss,
     warn_of_dominance,
@@ -90,17 +89,13 @@ class Publication:
     steps: Floats  # of each number's grid
     error: float  # squared, before rounding
     bound: float  # the least error that any groups could have; 0 if that is not known
+    reasons: tuple[str | None, ...]  # why figures of a column are withheld
+    publishable: bool  # figures over all columns may be published
     name: str | None = None  # of the file in one piece
     copy: Copy | None = None
     text: tuple[TextColumn, ...] = ()  # columns of a text file
     anew: float | None = None  # what a release that follows no other would lose
-    reasons: tuple[str | None, ...] = field(default=())  # why figures of a column are withheld
     weights: WeightFigures | None = None
-
-    @property
-    def publishable(self) -> bool:
-        """Whether figures over all columns may be published."""
-        return not {FEW_MOVED, TELLS_WHO_LEFT} & set(self.reasons)
 
 
 def spread_of(table: PreparedTable, sample: Floats, person: Ints | None = None) -> Spread:
@@ -114,14 +109,17 @@ def spread_of(table: PreparedTable, sample: Floats, person: Ints | None = None) 
     return Spread(limits, limits.spread(sample), dominance)
 
 
-def reasons_of(facts: Sequence[TableFacts], table: PreparedTable, spread: Spread) -> tuple[str | None, ...]:
-    """Why the figures of a column may not be published, numbers first; None: they may."""
+def reasons_of(
+    facts: Sequence[TableFacts], table: PreparedTable, dominance: Floats
+) -> tuple[tuple[str | None, ...], bool]:
+    """Why the figures of each column may not be published, numbers first; and whether those over all may."""
     layout = table.layout
     names = (*layout.numbers, *layout.labels)
     if table.follow_up is not None:
-        return (TELLS_WHO_LEFT,) * len(names)
+        return (TELLS_WHO_LEFT,) * len(names), False
     moved = np.array([sum(part.moved[name] for part in facts) for name in names], dtype=np.int64)
-    return reasons_withheld(moved, np.concatenate([spread.dominance, np.zeros(len(layout.labels))]))
+    reasons = reasons_withheld(moved, np.concatenate([dominance, np.zeros(len(layout.labels))]))
+    return reasons, FEW_MOVED not in reasons
 
 
 def draft_of(table: PreparedTable, publication: Publication, findings: Findings, options: TableOptions) -> Draft:
@@ -129,6 +127,7 @@ def draft_of(table: PreparedTable, publication: Publication, findings: Findings,
     facts, layout, method = publication.facts, table.layout, table.method
     reasons, publishable = publication.reasons, publication.publishable
     error, bound = publication.error, publication.bound
+    loss = Loss(math.fsum(part.loss.sse for part in facts), math.fsum(part.loss.ssa for part in facts))
     gaps = dict(sum((Counter(part.gaps) for part in facts), Counter()))
     cells = _cell_shares(facts, table)
     copy, withheld = publication.copy, Counter(reason for _, reason in table.withheld)
@@ -141,7 +140,7 @@ def draft_of(table: PreparedTable, publication: Publication, findings: Findings,
         columns=_column_changes(publication, layout),
         treated=tuple((name, table.treat[name]) for name in layout.roles.quasi if name in table.treat),
         cells=_rounded(cells, table.n_rows) if publishable else (),
-        generalisations=_generalisations(publication, table),
+        generalisations=_generalisations(publication, table) if layout.labels else (),
         coarsened=tuple(table.coarsen.items()),
         linked=findings.linked,
         insensitive=layout.roles.insensitive,
@@ -162,7 +161,7 @@ def draft_of(table: PreparedTable, publication: Publication, findings: Findings,
         promises_k=method.k_anonymous,
         rows=table.n_rows,
         **crowds,
-        loss=_stated_loss(facts, reasons),
+        loss=_stated_loss(loss, reasons),
         distances=_distances(publication, table) if publishable and not layout.labels else NOT_PUBLISHED,
         withheld=tuple(Withheld(reason, count) for reason, count in withheld.items()),
         promised=options.promises,
@@ -178,8 +177,8 @@ def draft_of(table: PreparedTable, publication: Publication, findings: Findings,
         parameters=_parameters(publication, table, options),
         files={} if copy is None else {copy.name: copy.write},
         copy=None if copy is None else copy.about,
-        private_files=_private_files(publication, table, findings.card),
-        measured_loss=_measured_loss(facts).information_loss,
+        private_files=_private_files(publication, table, loss, findings.card),
+        measured_loss=loss.information_loss,
         cells=cells,
         formulas=sum((part.formulas for part in facts), Counter()),
     )
@@ -205,17 +204,12 @@ def _rounded(cells: Sequence[CellShares], n_rows: int) -> tuple[CellShares, ...]
     )
 
 
-def _measured_loss(facts: Sequence[TableFacts]) -> Loss:
-    """Of all rows; for the owner."""
-    return Loss(math.fsum(part.loss.sse for part in facts), math.fsum(part.loss.ssa for part in facts))
-
-
-def _stated_loss(facts: Sequence[TableFacts], reasons: Sequence[str | None]) -> StatedLoss:
+def _stated_loss(loss: Loss, reasons: Sequence[str | None]) -> StatedLoss:
     """The loss as far as it may be published."""
     if TELLS_WHO_LEFT in reasons:
         return StatedLoss(0.0, 1.0, reason=TELLS_WHO_LEFT)
-    reason = reason_of_all(reasons)
-    return stated_loss(_measured_loss(facts), reason is None, reason, DIGITS)
+    reason = next((f"in some column {reason}" for reason in reasons if reason is not None), None)
+    return stated_loss(loss, reason is None, reason, DIGITS)
 
 
 def _column_changes(publication: Publication, layout: TableLayout) -> tuple[ColumnChange, ...]:
@@ -228,13 +222,14 @@ def _column_changes(publication: Publication, layout: TableLayout) -> tuple[Colu
     share = np.divide(lost, squares, out=np.zeros_like(lost), where=squares > 0)
     limits, steps = publication.spread.limits, publication.steps
     changes = changes_of(layout.numbers, before, after, limits, share, steps, reasons[: len(layout.numbers)])
-    return tuple(_in_words(change, form) for change, form in zip(changes, layout.forms, strict=True))
+    return tuple(
+        _in_words(change, form) if form.kind in (Kind.DATE, Kind.ORDERED) else change
+        for change, form in zip(changes, layout.forms, strict=True)
+    )
 
 
 def _in_words(change: ColumnChange, form: NumberForm) -> ColumnChange:
     """Dates and ranks as they are written; figures about them are counted in days and the like."""
-    if form.kind not in (Kind.DATE, Kind.ORDERED):
-        return change
     unit = "steps" if form.kind is Kind.ORDERED else f"{unit_of(form)}s"
     if change.median is None:
         return replace(change, unit=unit)
@@ -304,15 +299,15 @@ def _parameters(publication: Publication, table: PreparedTable, options: TableOp
     )
 
 
-def _private_files(publication: Publication, table: PreparedTable, card: LeakCard | None) -> dict[str, str]:
+def _private_files(publication: Publication, table: PreparedTable, loss: Loss, card: LeakCard | None) -> dict[str, str]:
     """For the owner alone."""
     follow_up, facts = table.follow_up, publication.facts
     withheld = [*table.withheld, *([] if follow_up is None else follow_up.withheld)]
     files = {"withheld.csv": csv_text(("row", "reason"), withheld)}
     if follow_up is not None:
         files[GONE] = csv_text(("record",), [(record,) for record in follow_up.gone])
-        loss = {"information_loss": _measured_loss(facts).information_loss, "starting_anew": publication.anew}
-        files[LOSS] = json.dumps(loss) + "\n"
+        compared = {"information_loss": loss.information_loss, "starting_anew": publication.anew}
+        files[LOSS] = json.dumps(compared) + "\n"
     if table.layout.labels:
         files["generalisations.csv"] = _every_generalisation(facts, table.layout)
     if card is not None:

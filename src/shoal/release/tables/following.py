@@ -57,8 +57,7 @@ class Following:
         groups = np.unique(row, return_inverse=True)[1].astype(np.int64)
         if len(new):
             alone = rows.take(new)
-            own = join_groups(self.newcomers, alone, self.newcomers.group(alone)[0], self._layout.roles, promises)
-            groups[new] = groups.max() + 1 + own
+            groups[new] = groups.max() + 1 + self._grouped_anew(alone, promises)
             groups = np.unique(groups, return_inverse=True)[1].astype(np.int64)
         return groups
 
@@ -106,10 +105,14 @@ class Following:
 
     def loss_anew(self, rows: TableRows, promises: GroupPromises) -> float:
         """What would be lost by a release of the same records that follows no other."""
-        groups = join_groups(self.newcomers, rows, self.newcomers.group(rows)[0], self._layout.roles, promises)
-        masked = self.newcomers.represent(rows, groups)
+        masked = self.newcomers.represent(rows, self._grouped_anew(rows, promises))
         sse, sst = self.squares(masked, masked.numbers)
         return sse / sst if sst > 0 else 0.0
+
+    def _grouped_anew(self, rows: TableRows, promises: GroupPromises) -> Ints:
+        """Groups as if nothing was published before, with what is promised."""
+        groups = self.newcomers.group(rows)[0]
+        return join_groups(self.newcomers, rows, groups, self._layout.roles, promises) if promises.asked else groups
 
     @property
     def _concepts(self) -> Concepts:

@@ -26,8 +26,7 @@ from shoal.methods.common_values import Widening, widening_groups
 from shoal.methods.label_columns import embedded, embedded_values
 from shoal.methods.mdav import EuclideanSpace
 from shoal.methods.mixed import column_weights
-from shoal.methods.numeric import distance_to_means
-from shoal.promises.joining import GroupDistances
+from shoal.promises.joining import GroupDistances, distance_to_means
 from shoal.release.publishing.labels import MISSING
 from shoal.release.tables.common_values import Named, Ordered, extremes, tree_of
 from shoal.release.tables.rows import (

@@ -33,32 +33,28 @@ def join_groups(
     promises: GroupPromises,
     overall: Sequence[Mapping[str, int]] | None = None,
 ) -> Ints:
-    """Groups joined until each has what is promised; as they are where nothing is promised beside k.
+    """Groups joined until each has what is promised beside k.
 
     `overall` has how many records of the whole table have each value of every confidential column; None: this is all.
     """
-    if not promises.asked:
-        return group_of_row
-    check_groups(method, promises)
+    if not method.k_anonymous:
+        raise no_groups(method, promises)
     distances = method.group_distances(rows, group_of_row)
     columns = confidential_values(rows, roles, promises, whole=overall is None)
     crowds = [] if rows.own_k is None or int(np.max(rows.own_k)) <= method.k else [OwnK(rows.own_k)]
     requirements = [*crowds, *value_requirements(promises, columns, overall)]
     joined = join_until(group_of_row, requirements, distances)
-    if overall is None:
+    if overall is None and (promises.t is not None or promises.beta is not None):
         check_several(group_of_row, joined, promises)
     return joined
 
 
-def check_groups(method: TableMethod, promises: GroupPromises) -> None:
-    """Refuse promises of groups where the method makes none over all quasi-identifiers."""
-    if method.k_anonymous:
-        return
-    if method.averages:
-        raise InputError(
-            "{option} needs groups over all quasi-identifiers at once; leave out the attribute groups", promises.asked
-        )
-    raise InputError(f"{{option}} needs groups, and {method.name} makes none; leave it out", promises.asked)
+def no_groups(method: TableMethod, promises: GroupPromises) -> InputError:
+    """The refusal of promises of groups where the method makes none over all quasi-identifiers."""
+    why = "needs groups over all quasi-identifiers at once; leave out the attribute groups"
+    if not method.averages:
+        why = f"needs groups, and {method.name} makes none; leave it out"
+    return InputError(f"{{option}} {why}", promises.asked)
 
 
 def confidential_values(rows: TableRows, roles: Roles, promises: GroupPromises, whole: bool) -> list[NDArray[Any]]:
@@ -116,7 +112,8 @@ def join_people(
     def distances_of(chosen: Ints, group_of_row: Ints) -> GroupDistances:
         return method.group_distances(rows.take(chosen), group_of_row)
 
-    check_groups(method, promises)
+    if not method.k_anonymous:
+        raise no_groups(method, promises)
     confidential = confidential_values(rows, roles, promises, whole=overall is None)
     points = method.block_coordinates(rows)
     once = had_once([values_of(rows.columns[name]) for name in roles.quasi if name in rows.columns], person)

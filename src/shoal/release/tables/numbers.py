@@ -19,8 +19,8 @@ from shoal.errors import InputError
 from shoal.methods.blocks.grouping import Plan, block_count
 from shoal.methods.masking import Noise, RankSwap
 from shoal.methods.mdav import EuclideanSpace
-from shoal.methods.numeric import Microaggregation, distance_to_means
-from shoal.promises.joining import GroupDistances
+from shoal.methods.numeric import Microaggregation
+from shoal.promises.joining import GroupDistances, distance_to_means
 from shoal.release.tables.rows import (
     MaskedLabels,
     MaskedRows,
@@ -56,11 +56,9 @@ class Means:
         return ready
 
     def group(self, rows: TableRows) -> tuple[Ints, float]:
-        model = clone(self._model).set_params(attribute_groups=None)
         if rows.gaps is not None:
-            return model.fit(coordinates(rows.numbers, rows.gaps, self._layout)).groups_, 0.0
-        model.fit(rows.numbers)
-        return model.groups_, float(getattr(model, "lower_bound_", 0.0))
+            return self._model.partition(coordinates(rows.numbers, rows.gaps, self._layout))[0], 0.0
+        return self._model.partition(rows.numbers)
 
     def group_distances(self, rows: TableRows, group_of_row: Ints) -> GroupDistances:
         return distance_to_means(coordinates(rows.numbers, rows.gaps, self._layout), group_of_row)

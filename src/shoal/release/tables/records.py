@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -59,18 +58,15 @@ class TableRecords:
 
     table: PreparedTable
     rows: TableRows
+    strata: tuple[TableRows, ...]  # the rows by their values of kept columns: what is grouped together
 
-    @cached_property
-    def strata(self) -> tuple[TableRecords, ...]:
-        """The records by their values of kept columns: what is grouped together."""
-        kept = self.table.layout.kept
-        if not kept:
-            return (self,)
-        strata = stratum_of_row(pa.table({name: self.rows.columns[name] for name in kept}), kept)
-        _check_people(self.rows.person, strata, kept)
-        order = np.argsort(strata, kind="stable")
-        pieces = np.split(order, np.flatnonzero(np.diff(strata[order])) + 1)
-        return tuple(TableRecords(self.table, self.rows.take(piece)) for piece in pieces)
+
+def _by_kept_values(rows: TableRows, kept: Sequence[str]) -> tuple[TableRows, ...]:
+    """The rows of each combination of values of the kept columns."""
+    strata = stratum_of_row(pa.table({name: rows.columns[name] for name in kept}), kept)
+    _check_people(rows.person, strata, kept)
+    order = np.argsort(strata, kind="stable")
+    return tuple(rows.take(piece) for piece in np.split(order, np.flatnonzero(np.diff(strata[order])) + 1))
 
 
 def _check_people(person: Ints | None, strata: Ints, kept: Sequence[str]) -> None:
@@ -101,7 +97,8 @@ def read_records(source: TableSource, k: int, options: TableOptions) -> TableRec
     deviations, largest = squared_deviations(part.values, mean, part.person)
     table = prepared_table(plan, part.statistics, mean, ([deviations], largest), options, follow_up)
     progress.step("reading", 1, 1)
-    return TableRecords(table, rows_of(part, table.layout))
+    rows = rows_of(part, table.layout)
+    return TableRecords(table, rows, _by_kept_values(rows, plan.kept) if plan.kept else (rows,))
 
 
 def reading_plan(roles: Roles | None, options: TableOptions) -> ReadingPlan:

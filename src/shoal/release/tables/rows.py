@@ -114,8 +114,6 @@ class MaskedRows:
 
 def joined_rows(pieces: Sequence[MaskedRows]) -> MaskedRows:
     """The rows of all pieces, one piece after the other."""
-    if len(pieces) == 1:
-        return pieces[0]
     rows = [piece.rows for piece in pieces]
 
     def stacked(arrays: Sequence[Any]) -> Any:
@@ -202,7 +200,8 @@ def gap_coordinates(gaps: Mask | None, layout: TableLayout, n_rows: int) -> Floa
 
 def coordinates(numbers: Floats, gaps: Mask | None, layout: TableLayout) -> Floats:
     """Rows as points: their numbers, and which of them are missing."""
-    return np.column_stack([layout.standardised(numbers), gap_coordinates(gaps, layout, len(numbers))])
+    standard = layout.standardised(numbers)
+    return standard if gaps is None else np.column_stack([standard, gap_coordinates(gaps, layout, len(numbers))])
 
 
 def group_numbers(rows: TableRows, group_of_row: Ints, layout: TableLayout) -> tuple[Floats, Mask | None]:

@@ -70,12 +70,12 @@ class TablePublication:
     figures: Publication
 
 
+@dataclass(frozen=True)
 class TableSteps:
     """The seven steps for a table in one piece."""
 
-    def __init__(self, k: int, options: TableOptions) -> None:
-        self.k = k
-        self.options = options
+    k: int
+    options: TableOptions
 
     def read(self, source: TableSource) -> TableRecords:
         """The rows, sorted by content, and the method that their columns need."""
@@ -89,7 +89,7 @@ class TableSteps:
         """The group of each row, in each stratum: at least k rows. Of people: the crowd, of at least k of them."""
         method = records.table.method
         groups = []
-        for number, rows in enumerate(stratum.rows for stratum in records.strata):
+        for number, rows in enumerate(records.strata):
             progress.step("grouping", number, len(records.strata))
             if rows.person is not None and method.k_anonymous:
                 points, plan = method.block_coordinates(rows), method.block_plan(len(np.unique(rows.person)))
@@ -100,40 +100,34 @@ class TableSteps:
 
     def join(self, groups: list[TableGroups], records: TableRecords) -> list[TableGroups]:
         """Groups joined until each has what is promised."""
-        promises, roles = self.options.promises, records.table.layout.roles
+        promises, method, roles = self.options.promises, records.table.method, records.table.layout.roles
         overall = None  # how often each confidential value occurs, where a stratum is not all
         if len(records.strata) > 1 and promises.of_values:
             overall = [counted_values(values_of(records.rows.columns[name])) for name in roles.confidential]
-        joined = [self._joined(*pair, overall) for pair in zip(groups, records.strata, strict=True)]
+        joined = []
+        for piece, rows in zip(groups, records.strata, strict=True):
+            people, group_of_row = None, piece.group_of_row
+            if rows.person is not None:
+                people = join_people(method, rows, rows.person, group_of_row, roles, promises, overall)
+                group_of_row = people.group_of_row
+            elif isinstance(method, Following):
+                group_of_row = method.join(rows, promises)
+            elif promises.asked:
+                group_of_row = join_groups(method, rows, group_of_row, roles, promises, overall)
+            joined.append(TableGroups(group_of_row, piece.bound, people))
         if overall is not None:
-            strata = [stratum.rows for stratum in records.strata]
-            check_strata([piece.group_of_row for piece in joined], strata, roles, promises, overall)
+            check_strata([piece.group_of_row for piece in joined], records.strata, roles, promises, overall)
         return joined
-
-    def _joined(
-        self, groups: TableGroups, records: TableRecords, overall: Sequence[Mapping[str, int]] | None
-    ) -> TableGroups:
-        table, rows, promises = records.table, records.rows, self.options.promises
-        if rows.person is not None:
-            roles, crowd_of_row = table.layout.roles, groups.group_of_row
-            people = join_people(table.method, rows, rows.person, crowd_of_row, roles, promises, overall)
-            return replace(groups, group_of_row=people.group_of_row, people=people)
-        if isinstance(table.method, Following):
-            joined = table.method.join(rows, promises)
-        else:
-            joined = join_groups(table.method, rows, groups.group_of_row, table.layout.roles, promises, overall)
-        return replace(groups, group_of_row=joined)
 
     def represent(self, groups: list[TableGroups], records: TableRecords) -> MaskedRows:
         """The rows with what stands for their groups."""
         table, pieces = records.table, []
-        for piece, stratum in zip(groups, records.strata, strict=True):
-            rows = stratum.rows
+        for piece, rows in zip(groups, records.strata, strict=True):
             if piece.people is not None and rows.person is not None:
                 pieces.append(represent_people(table.method, rows, rows.person, piece.people, table.layout))
             else:
                 pieces.append(table.method.represent(rows, piece.group_of_row))
-        return joined_rows(pieces)
+        return pieces[0] if len(pieces) == 1 else joined_rows(pieces)
 
     def publish(self, masked: MaskedRows, groups: list[TableGroups], records: TableRecords) -> TablePublication:
         """The rows as they will be released, in canonical order, and the figures that may be published."""
@@ -155,6 +149,7 @@ class TableSteps:
         everything = np.zeros(table.n_rows, dtype=np.uint64), np.arange(table.n_rows)
         facts = [facts_of_rows(rows, layout, method, everything)]
         crowds = crowd_figures(facts[0].groups, self.options.promises)
+        reasons, publishable = reasons_of(facts, table, spread.dominance)
         figures = Publication(
             facts=facts,
             crowds=crowds,
@@ -166,7 +161,8 @@ class TableSteps:
             copy=copy_of(rows.released, schema.format, schema.dictionary, schema.dialect),
             text=text_columns(rows.released, layout.roles) if in_text else (),
             anew=anew,
-            reasons=reasons_of(facts, table, spread),
+            reasons=reasons,
+            publishable=publishable,
             weights=rows.weights,
         )
         return TablePublication(rows, figures)
