@@ -336,6 +336,8 @@ CONFLICTS = [
     ),
     Case("--percent for microaggregation", f"{GOOD_TABLE} --percent 5", "is not for microaggregation"),
     Case("noise without a strength", f"{GOOD_TABLE} --method noise", "give --percent"),
+    Case("a strength for one column of two", f"{GOOD_TABLE} --method noise --percent age=5", "has no strength"),
+    Case("a strength for no column", f"{GOOD_TABLE} --method noise --percent age=5,income=5,town=5", "is no number"),
     Case("noise of zero", f"{GOOD_TABLE} --method noise --percent 0", "above 0"),
     Case("swaps beyond all", f"{GOOD_TABLE} --method rank-swap --percent 200", "100"),
     Case("noise with --l", f"{GOOD_TABLE} --method noise --percent 5 --l 2", "makes none"),

@@ -171,3 +171,17 @@ def test_a_percentage_of_noise_out_of_bounds_is_refused(p):
 def test_one_row_gets_no_noise():
     with pytest.raises(InputError, match="at least 2 rows, got 1"):
         Noise().fit([[1.0, 2.0]])
+
+
+def test_a_strength_by_column_swaps_and_disturbs_each_by_its_own():
+    values = np.column_stack([np.arange(1000.0)] * 2)
+    swapped = RankSwap(p=[0.1, 10], random_state=0).fit_transform(values)
+    assert np.abs(swapped - values).max(axis=0).tolist() == [1.0, 100.0]
+    noise = Noise(p=[0, 10], random_state=0).fit_transform(values) - values
+    assert noise[:, 0].tolist() == [0.0] * 1000
+    assert noise[:, 1].std() == pytest.approx(0.1 * values[:, 1].std(), rel=0.1)
+
+
+def test_as_many_strengths_as_columns_are_needed():
+    with pytest.raises(InputError, match="2 percentages for 3 columns"):
+        RankSwap(p=[1, 2]).fit(np.eye(3))

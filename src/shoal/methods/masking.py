@@ -8,6 +8,7 @@ limiting disclosure in microdata based on random noise and transformation" (1986
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Real
 from typing import Any
 
@@ -26,13 +27,16 @@ Floats = NDArray[np.float64]
 MOST_NOISE = 1e6  # per cent: noise of ten thousand standard deviations is a slip of the pen
 
 
-def check_percentage(p: object, *, zero: bool, most: float) -> float:
-    """p as a percentage up to `most`; 0 only if `zero`."""
-    number = float(p) if isinstance(p, Real) and not isinstance(p, bool) else np.nan
-    if not (0.0 < number <= most or (zero and number == 0.0)):
+def check_percentages(p: object, n_columns: int, *, zero: bool, most: float) -> Floats:
+    """p as a percentage for each column, up to `most`; 0 only if `zero`."""
+    given = list(p) if isinstance(p, list | tuple | np.ndarray) else [p] * n_columns
+    if len(given) != n_columns:
+        raise InputError(f"p={p!r} has {len(given)} percentages for {n_columns} columns; give one, or one per column")
+    numbers = [float(each) if isinstance(each, Real) and not isinstance(each, bool) else np.nan for each in given]
+    if not all(0.0 < number <= most or (zero and number == 0.0) for number in numbers):
         bound = "of at least 0" if zero else "above 0"
         raise InputError(f"p={p!r} must be a percentage {bound} and at most {most:g}; change it")
-    return number
+    return np.array(numbers)
 
 
 def check_rows(n_rows: int) -> None:
@@ -64,7 +68,7 @@ class RankSwap(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
 
     Parameters
     ----------
-    p : float, above 0 and at most 100
+    p : float, above 0 and at most 100, or one per column
         How far a value may move, in per cent of the number of rows; never less than one rank.
     random_state : int, RandomState or None
         A number gives the same swaps again: for experiments. None, for a release, draws fresh secret ones; anyone
@@ -78,14 +82,14 @@ class RankSwap(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
     [23.0, 18.0, 58.0, 46.0]
     """
 
-    def __init__(self, p: float = 5.0, *, random_state: Any = None) -> None:
+    def __init__(self, p: float | Sequence[float] = 5.0, *, random_state: Any = None) -> None:
         self.p = p
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> RankSwap:
         """Check the table; there is nothing to learn."""
         check_rows(len(number_rows(self, X, reset=True)))
-        check_percentage(self.p, zero=False, most=100.0)
+        check_percentages(self.p, self.n_features_in_, zero=False, most=100.0)
         return self
 
     def transform(self, X: Any) -> Any:
@@ -94,8 +98,9 @@ class RankSwap(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         values = number_rows(self, X, reset=False)
         check_rows(len(values))
         random = generator(self.random_state)
-        window = window_of(check_percentage(self.p, zero=False, most=100.0), len(values))
-        swapped = [_swap(column, window, random) for column in values.T]
+        percentages = check_percentages(self.p, self.n_features_in_, zero=False, most=100.0)
+        windows = [window_of(p, len(values)) for p in percentages.tolist()]
+        swapped = [_swap(column, window, random) for column, window in zip(values.T, windows, strict=True)]
         return like(np.column_stack(swapped), X, self)
 
     def __sklearn_tags__(self) -> Any:
@@ -127,7 +132,7 @@ class Noise(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ign
 
     Parameters
     ----------
-    p : float, at least 0
+    p : float, at least 0, or one per column
         Standard deviation of the noise in per cent of the attribute's.
     correlated : bool
     random_state : int, RandomState or None
@@ -146,7 +151,9 @@ class Noise(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ign
     [23.0, 24888.0]
     """
 
-    def __init__(self, p: float = 10.0, *, correlated: bool = False, random_state: Any = None) -> None:
+    def __init__(
+        self, p: float | Sequence[float] = 10.0, *, correlated: bool = False, random_state: Any = None
+    ) -> None:
         self.p = p
         self.correlated = correlated
         self.random_state = random_state
@@ -155,10 +162,10 @@ class Noise(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ign
         """Measure the spread of the attributes and, for correlated noise, how they vary together."""
         values = number_rows(self, X, reset=True)
         check_rows(len(values))
-        share = check_percentage(self.p, zero=True, most=MOST_NOISE) / 100.0
+        shares = check_percentages(self.p, values.shape[1], zero=True, most=MOST_NOISE) / 100.0
         spread = _spread(values)
         mixing = _root_of_correlations(values, spread) if self.correlated else np.eye(len(spread))
-        self._mixing = share * mixing * spread  # independent standard normals to noise, (d, d)
+        self._mixing = shares * mixing * spread  # independent standard normals to noise, (d, d)
         self.covariance_ = self._mixing.T @ self._mixing
         return self
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from shoal.data.files import shown
 from shoal.data.kinds.outlines import OntologyColumns
 from shoal.errors import InputError
 from shoal.methods.categorical import CategoricalMicroaggregation
@@ -82,10 +83,21 @@ class MethodChoice:
         if not isinstance(self.asked.method, str | None):
             return self.asked.method
         if self.asked.method == "rank-swap":
-            return RankSwap(self.asked.percent or 0.0)
+            return RankSwap(_strength(self.asked.percent, numbers))
         if self.asked.method in MASKING:
-            return Noise(self.asked.percent or 0.0, correlated=self.asked.method == "correlated-noise")
+            return Noise(_strength(self.asked.percent, numbers), correlated=self.asked.method == "correlated-noise")
         return _microaggregation(self.asked, self.ontology, bool(numbers), bool(labels))
+
+
+def _strength(percent: float | Mapping[str, float] | None, numbers: Sequence[str]) -> float | list[float]:
+    """How strongly numbers are masked: all alike, or each as it was given."""
+    if not isinstance(percent, Mapping):
+        return percent or 0.0
+    odd = sorted(set(numbers) ^ set(percent))
+    if odd:
+        problem = "is no number that is protected" if odd[0] in percent else "has no strength"
+        raise InputError(f"{{option}}: column {shown(odd[0])} {problem}; name every protected number once", "percent")
+    return [percent[name] for name in numbers]
 
 
 def table_method(asked: MethodOptions) -> MethodChoice:

@@ -110,7 +110,7 @@ def protect(
     time_budget: float | None = None,
     blocks: int | None = None,
     attribute_groups: int | None = None,
-    percent: float | None = None,
+    percent: float | Mapping[str, float] | None = None,
     ontology: Any = None,
     mapping: Any = None,
     importance: Mapping[str, float] | None = None,

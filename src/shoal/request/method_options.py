@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 from shoal.request.option import BASKETS, DOCUMENTS, TABLES, option
-from shoal.request.values import File, Files, Number, OneOf, Pairs, Switch, Text, Value, Whole
+from shoal.request.values import File, Files, Number, NumberByColumn, OneOf, Pairs, Switch, Text, Value, Whole
 
 EXPLORE = ("protect", "explore")
 FOR_NUMBERS = ("mdav", "ranking", "z-scores", "principal-component")
@@ -60,10 +60,10 @@ class MethodOptions:
         of=(TABLES,),
         see="methods/numeric-microaggregation.md",
     )
-    percent: float | None = method_option(
+    percent: float | Mapping[str, float] | None = method_option(
         None,
-        "Rank swapping and noise: the strength, in per cent.",
-        Number(),
+        "Rank swapping and noise: the strength in per cent, for all columns or by column, such as age=5,income=20.",
+        NumberByColumn(),
         of=(TABLES,),
         see="methods/masking.md",
         label="Strength in per cent",

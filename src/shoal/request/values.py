@@ -146,6 +146,27 @@ class Number(Value):
 
 
 @dataclass(frozen=True)
+class NumberByColumn(Number):
+    """A number for all columns, or COLUMN=NUMBER for each."""
+
+    _: KW_ONLY
+    metavar: str = "<[column=]number>"
+
+    def parse(self, text: str) -> Any:
+        return self._by_column.parse(text) if "=" in text else super().parse(text)
+
+    def check(self, value: Any) -> Any:
+        return self._by_column.check(value) if isinstance(value, Mapping) else super().check(value)
+
+    def write(self, value: Any) -> list[str]:
+        return self._by_column.write(value) if isinstance(value, Mapping) else super().write(value)
+
+    @property
+    def _by_column(self) -> Pairs:
+        return Pairs(Number(self.above, self.most), example="COLUMN=NUMBER, age=5")
+
+
+@dataclass(frozen=True)
 class OneOf(Value):
     """One of a few names; with `objects`, also an object that stands for itself."""
 

@@ -32,7 +32,7 @@ from shoal.data.roles import Roles, asked_choices, asked_roles, resolve_roles
 from shoal.data.table import Table, read_table
 from shoal.errors import InputError
 from shoal.kernels import Floats
-from shoal.methods.masking import Noise, RankSwap
+from shoal.release.method_choice import table_method
 from shoal.release.protect import table_options
 from shoal.release.tables.columns import TableOptions
 from shoal.release.tables.generalised import Generalised
@@ -195,12 +195,7 @@ class ExploredTable:
         """The table masked as the release of a trial is; noise and swaps take a seed, and a release draws its own."""
         asked = trial_request(self.request, trial, self.kind)
         if asked.method.method in MASKING:
-            percent = asked.method.percent or 0.0
-            swap = asked.method.method == "rank-swap"
-            correlated = asked.method.method == "correlated-noise"
-            method: Any = (
-                RankSwap(percent, random_state=0) if swap else Noise(percent, correlated=correlated, random_state=0)
-            )
+            method = table_method(asked.method).estimator(tuple(self.numbers), ()).set_params(random_state=0)
             asked = asked.with_options(method=method, percent=None, refine=None, ontology=None)
         steps = TableSteps(asked.k, replace(_options(asked), attack=False))
         records = steps.read(self._source)
