@@ -160,14 +160,6 @@ def test_large_groups_of_a_thousand_rows_are_refined():
     assert model.sse_ < 0.99 * Microaggregation(k=200, refine=False).fit(X).sse_
 
 
-@pytest.mark.slow
-def test_groups_too_large_to_be_divided_anew_are_refined():
-    X = np.random.default_rng(0).normal(size=(6000, 3))
-    model = Microaggregation(k=1000, time_budget=0.05).fit(X)
-    assert sizes_hold(model.groups_, 1000)
-    assert model.sse_ < Microaggregation(k=1000, refine=False).fit(X).sse_
-
-
 def test_other_methods_have_nothing_to_refine():
     X = np.random.default_rng(0).normal(size=(40, 3))
     one, two = (Microaggregation(k=3, method="z-scores", refine=refine).fit(X) for refine in (True, False))

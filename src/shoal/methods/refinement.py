@@ -78,8 +78,7 @@ def refined(
 
     def search_region(inside: Groups, own_groups: Groups, cooling: Cooling) -> None:
         if len(inside) > refinement.LARGEST_REGION:
-            refinement.descend(rows, inside, own_groups, k, space.number, cooling.work, cooling.seed)
-            return
+            return  # its products would take too much memory
         gram = np.empty((len(inside), len(inside)))
         left = cooling.work - refinement.PRODUCT * refinement.products(rows, inside, gram)
         most_freed = int(np.clip(FREED_ROWS // k, 2, FREED_GROUPS))

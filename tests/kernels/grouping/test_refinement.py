@@ -125,16 +125,3 @@ def test_annealing_keeps_sizes_and_never_loses(space, case, seed):
     assert sizes.min() >= k
     assert sizes.max() <= 2 * k - 1
     assert twin.worth(X, groups, spherical) >= before - 1e-7
-
-
-@BOTH_SPACES
-def test_descending_over_large_groups_keeps_sizes_and_gains(space):
-    spherical = space is SphericalSpace
-    random = np.random.default_rng(0)
-    X = random.normal(size=(3000, 5))
-    X = unit(X) if spherical else X
-    groups = random.permutation(np.arange(3000) % 4).astype(np.int64)
-    before = twin.worth(X, groups, spherical)
-    search.descend(as_rows(X), np.arange(3000), groups, 700, space.number, 1e6, 5)
-    assert np.bincount(groups).min() >= 700
-    assert twin.worth(X, groups, spherical) > 1.2 * before
