@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from shoal import InputError, Microaggregation, Noise, RankSwap
@@ -93,18 +92,12 @@ def test_linkability_is_told_from_what_holds_for_everybody():
     assert masked.rate < whole.rate
 
 
-def test_the_halves_can_be_named():
-    frame = pd.DataFrame(population(100, 0), columns=["age", "pay", "rent", "debt"])
-    by_name = Linkability(halves=(["age", "rent"], ["pay"])).run(frame, frame)
-    assert by_name.rate == Linkability(halves=([0, 2], [1])).run(frame, frame).rate
-
-
 def test_inference_by_hand():
     # The deviation of 1, 2, 3, 4 is 1.118. Unmasked, the nearest record by age tells the other value exactly. In pairs
     # it tells 1.5 or 3.5, off by a half: wrong within 0.1 deviations, right within 0.5.
-    assert AttributeInference(secrets=[1]).run(PEOPLE, PEOPLE)[0].rate == 1
-    assert AttributeInference(secrets=[1]).run(PEOPLE, PAIRED)[0].rate == 0
-    (paired,) = AttributeInference(secrets=[1], tolerance=0.5).run(PEOPLE, PAIRED)
+    assert AttributeInference().run(PEOPLE, PEOPLE)[1].rate == 1
+    assert AttributeInference().run(PEOPLE, PAIRED)[1].rate == 0
+    _, paired = AttributeInference(tolerance=0.5).run(PEOPLE, PAIRED)
     assert paired.rate == 1
     assert paired.baseline == 0.5  # 1.5 or 3.5 is right, within 0.56, for two of the four
 
@@ -113,7 +106,7 @@ def test_ties_tell_by_chance():
     # Two released records of age 20, with 1 and with 9: the guess is right for one of two.
     released = [[20.0, 1.0], [20.0, 9.0], [40.0, 3.0], [50.0, 4.0]]
     people = [[20.0, 1.0], [20.0, 9.0], [40.0, 3.0], [50.0, 4.0]]
-    (rate,) = AttributeInference(secrets=[1]).run(people, released)
+    _, rate = AttributeInference().run(people, released)
     assert rate.chances.tolist() == [0.5, 0.5, 1.0, 1.0]
 
 
@@ -139,9 +132,6 @@ def test_targets_are_drawn_by_the_seed():
     [
         (SinglingOut(attributes=3), "attributes=3 but the table has 2"),
         (SinglingOut(attacks=0), "attacks=0 must be a whole number of at least 1"),
-        (Linkability(halves=([0], [0])), "must be two lists of columns that share none"),
-        (Linkability(halves=(["age"], [0])), "there is no column 'age'"),
-        (AttributeInference(secrets=[2]), "there is no column 2"),
         (AttributeInference(tolerance=-1), "tolerance=-1 must be at least 0"),
     ],
 )

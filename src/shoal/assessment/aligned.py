@@ -30,6 +30,7 @@ from shoal.promises.values import person_numbers
 from shoal.release.folders import CERTIFICATE
 from shoal.release.load import Release, load
 from shoal.release.private_mapping import PrivateMapping, private_folder, read_mapping, rows_of_parts
+from shoal.request.judging_options import AssessOptions
 from shoal.utility.column_values import released_numbers
 
 LARGEST = 1e150
@@ -72,18 +73,9 @@ class AlignedTables:
         return numeric_table(self.after.select(list(self.numbers)), "protected")
 
 
-def align_tables(
-    original: Any,
-    protected: Any,
-    *,
-    key: str | None = None,
-    private: str | os.PathLike[str] | None = None,
-    columns: Sequence[str] | None = None,
-    aligned: bool = False,
-    target: str | None = None,
-    person: str | None = None,
-) -> AlignedTables:
+def align_tables(original: Any, protected: Any, asked: AssessOptions) -> AlignedTables:
     """Read both and put their rows side by side; see the module."""
+    key, private, target = asked.key, asked.private, asked.target
     if isinstance(protected, str | os.PathLike) and (Path(protected).parent / CERTIFICATE).is_file() and key is None:
         protected = Path(protected).parent  # the data file of a release: its rows are in an order of their own
     release = _release(protected)
@@ -108,8 +100,7 @@ def align_tables(
                 "give tables with the same rows, or the column that names them with {option}",
                 "key",
             )
-    owners = None if person is None else _owners(before, person)
-    names = _columns(before, after, columns, key, release)
+    names = _columns(before, after, asked.columns, key, release)
     certified = None if release is None else release.certificate["stated"]["parameters"]
     whole, coded = (before, after), () if release is None else tuple(_text_columns(release, None))
     before, after, notes = _bands_as_numbers(before, after, names, coded)
@@ -133,9 +124,9 @@ def align_tables(
         original_rows=original_rows,
         in_parts=bool(parts),
         released=tuple(whole[1].column_names),
-        person=owners,
+        person=None if asked.person is None else _owners(whole[0], asked.person),
     )
-    if not aligned:
+    if not asked.aligned:
         _check_related(pair)
     return pair
 

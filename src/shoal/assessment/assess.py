@@ -6,29 +6,30 @@ import csv
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
-from shoal.assessment.documents import DocumentOptions, assess_documents, is_space
-from shoal.assessment.sanitized_texts import TextOptions, assess_texts, is_texts
+from shoal.assessment.documents import assess_documents, is_space
+from shoal.assessment.sanitized_texts import assess_texts, is_texts
 from shoal.assessment.sketches import assess_sketches, is_sketches
-from shoal.assessment.tables import TableOptions, assess_tables
+from shoal.assessment.tables import assess_tables
 from shoal.data.private_files import PRIVATE_FOLDER
 from shoal.data.sources import table_source
 from shoal.errors import InputError
 from shoal.pages.assessments import assessment_html, sketches_html, space_html, texts_html
 from shoal.release.folders import check_free, folders_written_aside
 from shoal.request.judging_options import AssessOptions
+from shoal.request.option import DOCUMENTS, TABLES, TEXTS
 from shoal.request.reading_options import Reading
-from shoal.request.request import checked_part
+from shoal.request.request import TABLE_OF, checked_part
 from shoal.results.assessment import SketchAssessment, SpaceAssessment, TableAssessment
 from shoal.results.searches import TextAssessment
 from shoal.terms.hierarchy import ontologies_of
 
-TABLES = {
+CSV_FILES = {
     "columns.csv",
     "correlations.csv",
     "found.csv",
@@ -40,12 +41,13 @@ TABLES = {
     "sketches.csv",
     "queries.csv",
 }
-FILES = {"assessment.json", "report.html", *TABLES}
+FILES = {"assessment.json", "report.html", *CSV_FILES}
 
 
-def write_assessment(
-    out: Path, assessment: TableAssessment | SpaceAssessment | SketchAssessment | TextAssessment
-) -> None:
+Assessment = TableAssessment | SpaceAssessment | SketchAssessment | TextAssessment
+
+
+def write_assessment(out: Path, assessment: Assessment) -> None:
     """Write everything aside first: the folder appears whole or not at all."""
     if isinstance(assessment, SpaceAssessment):
         page, tables = space_html(assessment), {"figures.csv": assessment.utility.rows()}
@@ -100,10 +102,6 @@ def _write_table(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
         lines.writerows(rows)
 
 
-Options = TypeVar("Options", DocumentOptions, TableOptions, TextOptions)
-Assessment = TableAssessment | SpaceAssessment | SketchAssessment | TextAssessment
-
-
 def assess(
     original: Any,
     protected: Any,
@@ -153,6 +151,8 @@ def assess(
     the sketch of a record finds, beside other kinds of sketches of the same records. Of sanitized texts: what a search
     engine finds before and after, and whether it finds the originals by the words that are left.
 
+    The options are those of `shoal assess`; docs/cli.md has a sentence on each.
+
     Parameters
     ----------
     original, protected : path or any dataframe; `protected` may be the folder of a release
@@ -161,57 +161,9 @@ def assess(
     out : path
         A folder to make for the report, its figures as JSON and CSV, and the list of records that were linked. It is
         made from the original: keep it to yourself. None: nothing is written.
-    private : path
-        The private folder of a release. Default for a release: next to it, "-private" added.
-    aligned : bool
-        The rows of both are in the same order, even though no column goes with its counterpart.
-    key : str
-        For tables, as all that follow but the last: a column of both that names their rows.
-    columns : sequence of str
-        What to compare. Default: a release's protected columns, else all that both tables have.
-    control : path or dataframe
-        Records of people who are not in the original, to separate what an attack learns from the release from what it
-        would find anyway.
-    target : str
-        A column of both tables, numbers or labels, compared or not: how well do models trained on the protected table
-        predict it of the originals?
     ontology : ontology, or dict of ontologies by column
-        How far apart labels are to the attacker who is trained; without it they are equal or not.
-    prove : float
-        Seconds to spend on a proof of how many records any distance of a family can find.
-    distance : str
-        The family, as for `LearnedLinkage`: "weighted-mean" (default), "owa", "choquet", "bilinear" and others.
-    differencing : int
-        Repeat the protection of a release without so many records, one at a time, and subtract: what do two releases
-        reveal of the record between them?
-    earlier : path
-        An earlier release of the same people, or some of them: the crowds that records have in common in both are
-        counted, and one release is subtracted from the other. Both must have ids, or the same rows.
-    earlier_private : path
-        The private folder of that release. Default: next to it, "-private" added.
-    person : str
-        A column of the original that says whose each row is: who carries all the published rows that somebody carries?
-    weight : str
-        Sampling weights: totals, means, shares, quantiles and the Gini index before and after, with intervals.
-    strata, cluster : str, columns of the original that say how records were drawn, for the standard errors
-    tabulate : sequence of str
-        Tables to compare: "region:sex" for the share of each cell, "region:income" for means.
-    model : sequence of str
-        Models to compare, such as "income ~ age + region" or "status=employed ~ age": linear for numbers, logistic for
-        an event. Labels are categories, and so is C(column).
-    text_column, id_column : str
-        For documents and texts, as in `protect`.
-    queries : path, or sequence of str
-        For texts, as all that follow: what readers search for, one per line. Default: a query for each subject.
     policy : str, path or Policy
-        Whose topics are risky, a query for each; by name or TOML file. Default: "eo13526".
-    relevance : float
-        Least relevance of a relevant document. Default: the knee of each query's relevances before.
-    background : path
-        Other documents about the same people or cases, under the same names as the texts, among which the originals
-        are searched for. Default: the originals.
-    language : str
-        Of the texts, one of Snowball's languages. Default: "english".
+    queries : path, or sequence of str
     """
     options = dict(locals())  # all of them, before any other name is bound
     asked, reading = checked_part(AssessOptions, options), checked_part(Reading, options)
@@ -220,40 +172,33 @@ def assess(
     original = table_source(original, reading)
     if not isinstance(protected, str | os.PathLike) or not Path(protected).is_dir():
         protected = table_source(protected, replace(reading, query=None))
-    named = {"text_column": text_column, "id_column": id_column, "ontology": ontologies_of(ontology)}
-    assessment = _judged(original, protected, vars(asked) | named, asked)
+    asked = replace(asked, ontology=ontologies_of(ontology))
+    assessment = _judged(original, protected, asked, {"text_column": text_column, "id_column": id_column})
     if out is not None:
         write_assessment(Path(out), assessment)
     return assessment
 
 
-def _judged(original: Any, protected: Any, more: Mapping[str, Any], asked: AssessOptions) -> Assessment:
+def _judged(original: Any, protected: Any, asked: AssessOptions, columns: dict[str, str | None]) -> Assessment:
     """What kind of release it is decides who judges it."""
-    private, aligned, random_state = asked.private, asked.aligned, asked.random_state
     if is_space(protected) or is_sketches(protected):
-        of_documents = _options(DocumentOptions, more, "documents")
+        _check_for(DOCUMENTS, asked, columns)
         judge = assess_sketches if is_sketches(protected) else assess_documents
-        return judge(original, protected, of_documents, private, aligned, random_state)
+        return judge(original, protected, asked, columns)
     if is_texts(protected):
-        return assess_texts(original, protected, _options(TextOptions, more, "texts"), aligned, random_state)
-    of_tables = _options(TableOptions, more, "tables")
+        _check_for(TEXTS, asked, columns)
+        return assess_texts(original, protected, asked, columns)
+    _check_for(TABLES, asked, columns)
     if is_space(original):
         raise InputError("the original is vectors of documents and the protected one a table; give two of one kind")
-    return assess_tables(original, protected, of_tables, private, aligned, random_state)
+    return assess_tables(original, protected, asked)
 
 
-def _options(kind: type[Options], given: Mapping[str, Any], these: str) -> Options:
-    """What was given, as the options of this kind."""
-    names = {name for other in _KINDS for name in _names(other)}
-    named = {name: value for name, value in given.items() if name in names and value is not None}
-    for name in sorted(named.keys() - _names(kind)):
-        home = next(called for other, called in _KINDS.items() if name in _names(other))
-        raise InputError(f"{{option}} is for {home}, and these are {these}; leave it out", name)
-    return kind(**named)
-
-
-def _names(kind: type[Options]) -> set[str]:
-    return {field.name for field in fields(kind)}
-
-
-_KINDS: dict[type[Any], str] = {DocumentOptions: "documents", TextOptions: "texts", TableOptions: "tables"}
+def _check_for(kind: str, asked: AssessOptions, columns: Mapping[str, str | None]) -> None:
+    """Refuse options that are not for what is judged."""
+    table = TABLE_OF[AssessOptions]
+    kinds = {name: table[name].about.of for name, value in vars(asked).items() if value is not None}
+    kinds |= {name: (DOCUMENTS, TEXTS) for name, value in columns.items() if value is not None}
+    for name in sorted(kinds):
+        if kind not in kinds[name]:
+            raise InputError(f"{{option}} is for {kinds[name][0]}, and these are {kind}; leave it out", name)

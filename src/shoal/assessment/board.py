@@ -56,6 +56,8 @@ def board(
     the original also the risk before, why each column has its role, and which analyses hold; keep that page to
     yourself.
 
+    The options are those of `shoal board`; docs/cli.md has a sentence on each.
+
     Parameters
     ----------
     release : path
@@ -64,12 +66,6 @@ def board(
         A folder to make for the page. None: nothing is written.
     original : path, or any dataframe
         The table behind the release.
-    private : path
-        The private folder of the release. Default: next to it, "-private" added.
-    person, weight, population, household : see `audit`
-    tabulate, model : see `assess`
-    force : bool
-        Replace an earlier page.
     """
     options = dict(locals())  # all of them, before any other name is bound
     asked, reading = checked_part(BoardOptions, options), checked_part(Reading, options)

@@ -20,6 +20,7 @@ from shoal.release.folders import CERTIFICATE
 from shoal.release.load import Release, kind_of_release, load
 from shoal.release.private_mapping import private_folder, read_mapping, rows_of_parts
 from shoal.release.unmixing import is_table, taken_apart
+from shoal.request.judging_options import AssessOptions
 from shoal.results.assessment import SpaceAssessment
 from shoal.results.attacks import Rate
 from shoal.terms.hierarchy import ontologies_of
@@ -27,20 +28,6 @@ from shoal.terms.vector_space import VectorSpace
 from shoal.utility.vector_space import space_utility
 
 FEWEST = 10  # rows from which one can see whether they belong together
-
-
-@dataclass(frozen=True)
-class DocumentOptions:
-    """What can be asked about documents; see `assess`."""
-
-    text_column: str | None = None
-    id_column: str | None = None
-    ontology: Any = None  # of a release that was made with it
-
-    @property
-    def columns(self) -> dict[str, str | None]:
-        """How a collection is read."""
-        return {"text_column": self.text_column, "id_column": self.id_column}
 
 
 @dataclass(frozen=True)
@@ -67,17 +54,17 @@ def is_space(protected: Any) -> bool:
 
 
 def assess_documents(
-    original: Any, protected: Any, options: DocumentOptions, private: Any, aligned: bool, random_state: int
+    original: Any, protected: Any, options: AssessOptions, columns: dict[str, str | None]
 ) -> SpaceAssessment:
     """Put the documents side by side, then measure and attack."""
     if isinstance(protected, str | os.PathLike) and (Path(protected) / CERTIFICATE).is_file():
-        pair = _align_release(original, Path(protected), private, options)
+        pair = _align_release(original, Path(protected), options, columns)
     else:
         pair = _align_matrices(original, protected)
-    if not aligned:
+    if not options.aligned:
         check_related(pair.before, pair.after)
     attacks = _attack(pair)
-    utility = space_utility(pair.before, pair.after, pair.labels, random_state)
+    utility = space_utility(pair.before, pair.after, pair.labels, options.random_state)
     alike = Counter(_content(pair.after, row) for row in range(pair.after.shape[0])).values()
     return SpaceAssessment(
         pair.after.shape[0], pair.how, min(alike), sum(count == 1 for count in alike), utility, attacks, _is_table(pair)
@@ -94,15 +81,17 @@ def _align_matrices(original: Any, protected: Any) -> AlignedDocuments:
     return AlignedDocuments(before, after, "by their place")
 
 
-def _align_release(original: Any, folder: Path, private: Any, options: DocumentOptions) -> AlignedDocuments:
+def _align_release(
+    original: Any, folder: Path, options: AssessOptions, columns: dict[str, str | None]
+) -> AlignedDocuments:
     """The originals as vectors, made as the certificate says, in the order and with the columns of the release."""
     release = load(folder)
     assert release.vectors is not None
     assert release.terms is not None
     sizes = rows_of_parts(folder, "documents")
-    mapping = read_mapping(private_folder(folder, private), sizes or [release.vectors.shape[0]])
+    mapping = read_mapping(private_folder(folder, options.private), sizes or [release.vectors.shape[0]])
     space = stated_space(release, options.ontology)
-    before, counts = vectors_in_order(original, options.columns, mapping, space)
+    before, counts = vectors_in_order(original, columns, mapping, space)
     terms = {term: column for column, term in enumerate(space.get_feature_names_out())}
     # Concepts that no original has come after the originals' terms.
     for term in release.terms.tolist():

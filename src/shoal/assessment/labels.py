@@ -10,7 +10,7 @@ import numpy as np
 
 from shoal.assessment.aligned import AlignedTables
 from shoal.attacks.disclosure import IntervalDisclosure
-from shoal.attacks.labels import LabelPair, label_disclosure, label_pairs
+from shoal.attacks.labels import LabelPair, label_disclosure, label_pair
 from shoal.attacks.learned.distances import mahalanobis, plain
 from shoal.attacks.learned.linking import chances_of
 from shoal.attacks.learned.records import by_meaning, label_columns, side_by_side
@@ -27,8 +27,7 @@ ONE_TO_ONE = 2_000  # rows up to which links are one to one: the assignment take
 
 def pairs_of(pair: AlignedTables) -> list[LabelPair]:
     """The labels of both tables, by column."""
-    before, after = (table.select(list(pair.labels)).to_pydict() for table in (pair.before, pair.after))
-    return label_pairs(before, after)
+    return [label_pair(name, pair.before[name].to_pylist(), pair.after[name].to_pylist()) for name in pair.labels]
 
 
 def loss_of_labels(pair: AlignedTables, labels: Sequence[LabelPair], ontology: Any) -> LabelLoss:

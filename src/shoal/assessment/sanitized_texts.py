@@ -23,6 +23,7 @@ from shoal.data.records import collection_kind, list_folder
 from shoal.errors import InputError
 from shoal.release.folders import CERTIFICATE
 from shoal.release.load import kind_of_release
+from shoal.request.judging_options import AssessOptions
 from shoal.results.searches import TextAssessment
 from shoal.sanitizer.policies.policy import BUILT_IN, Policy
 from shoal.sanitizer.reading.sources import TextSource
@@ -188,31 +189,18 @@ def read_queries(path: str | os.PathLike[str]) -> list[Query]:
     return queries
 
 
-@dataclass(frozen=True)
-class TextOptions:
-    """What can be asked about texts; see `assess`."""
-
-    text_column: str | None = None
-    id_column: str | None = None
-    queries: Any = None
-    policy: Any = None
-    relevance: float | None = None
-    background: Any = None
-    language: str = "english"
-
-
 def assess_texts(
-    original: Any, protected: Any, options: TextOptions, aligned: bool, random_state: int
+    original: Any, protected: Any, options: AssessOptions, columns: dict[str, str | None]
 ) -> TextAssessment:
     """Put the texts side by side, search them, and search for them."""
-    columns = {"text_column": options.text_column, "id_column": options.id_column}
+    language, random_state = options.language or "english", options.random_state
     pair = align_texts(original, protected, columns)
     progress.step("indexing texts", 0, 2)
-    before = SearchEngine(options.language).fit(pair.before)
+    before = SearchEngine(language).fit(pair.before)
     progress.step("indexing texts", 1, 2)
-    after = SearchEngine(options.language).fit(pair.after)
+    after = SearchEngine(language).fit(pair.after)
     progress.step("indexing texts", 2, 2)
-    if not aligned:
+    if not options.aligned:
         check_related(before.rows_, before.queries(pair.after))
     policy = _policy(options.policy, protected)
     useful = subject_queries(before, random_state) if options.queries is None else _queries(options.queries)
@@ -222,8 +210,8 @@ def assess_texts(
         compare_searches(before, after, queries, threshold=options.relevance, random_documents=random.tolist())
         for queries in (useful, risk_queries(policy))
     )
-    background_rows, background = _background(pair, options, columns)
-    attack = SearchAttack(language=options.language, random_state=random_state)
+    background_rows, background = _background(pair, options.background, columns)
+    attack = SearchAttack(language=language, random_state=random_state)
     alike = Counter(pair.after).values()
     notes = [f"{n_texts} texts are few: shares of fewer than {FEW} say little"] if n_texts < FEW else []
     return TextAssessment(
@@ -259,13 +247,11 @@ def _queries(given: Any) -> list[Query]:
     return read_queries(given)
 
 
-def _background(
-    pair: AlignedTexts, options: TextOptions, columns: dict[str, str | None]
-) -> tuple[list[int], Sequence[str]]:
+def _background(pair: AlignedTexts, given: Any, columns: dict[str, str | None]) -> tuple[list[int], Sequence[str]]:
     """Where each text's original is in the background, -1 for nowhere, and the texts of that."""
-    if options.background is None:
+    if given is None:
         return list(range(len(pair.names))), pair.before
-    background = read_texts(options.background, columns)
+    background = read_texts(given, columns)
     row_of = {name: row for row, name in enumerate(background)}
     background_rows = [row_of.get(name, -1) for name in pair.names]
     if max(background_rows) < 0:

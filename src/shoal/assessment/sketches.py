@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 
 from shoal import progress
-from shoal.assessment.documents import DocumentOptions, stated_space
+from shoal.assessment.documents import stated_space
 from shoal.assessment.originals import vectors_in_order
 from shoal.attacks.rates import rate_of, sample_rows
 from shoal.attacks.sketches.records import SketchedRecords, SketchLinkage
@@ -38,6 +38,7 @@ from shoal.methods.sketches import (
 from shoal.methods.sketches.sketches import dot_products, sketch_rows
 from shoal.release.load import Release, kind_of_release, load
 from shoal.release.private_mapping import private_folder, read_mapping, rows_of_parts
+from shoal.request.judging_options import AssessOptions
 from shoal.results.assessment import SketchAssessment
 from shoal.results.attacks import Rate, SketchAttacks, SketchUtility
 from shoal.terms.vector_space import VectorSpace
@@ -216,18 +217,18 @@ def is_sketches(protected: Any) -> bool:
 
 
 def assess_sketches(
-    original: Any, protected: Any, options: DocumentOptions, private: Any, aligned: bool, random_state: int
+    original: Any, protected: Any, options: AssessOptions, columns: dict[str, str | None]
 ) -> SketchAssessment:
     """Put sketches and records side by side, attack, and estimate."""
     folder = Path(protected)
-    release, beside = load(folder), private_folder(folder, private)
+    release, beside, random_state = load(folder), private_folder(folder, options.private), options.random_state
     assert release.sketches is not None
     key = _key(beside)
     stated = release.certificate["stated"]["parameters"]
     space = stated_space(release, options.ontology)
-    records = _in_order(original, folder, len(release.sketches), beside, space, options)
+    records = _in_order(original, folder, len(release.sketches), beside, space, columns)
     attacked = _attacked(release, records, space)
-    if not aligned:
+    if not options.aligned:
         _check_related(attacked.sketched, records.terms, key, random_state)
     groups = Counter(_group_of_row(release.sketches).tolist()).values()
     chosen = sample_rows(len(release.sketches), COMPARED, random_state)
@@ -255,11 +256,11 @@ def _key(private: Path) -> SketchKey:
 
 
 def _in_order(
-    original: Any, folder: Path, n_rows: int, private: Path, space: VectorSpace, options: DocumentOptions
+    original: Any, folder: Path, n_rows: int, private: Path, space: VectorSpace, columns: dict[str, str | None]
 ) -> NamedCounts:
     """The records in the order of their sketches, made as the certificate says."""
     mapping = read_mapping(private, rows_of_parts(folder, "sketches") or [n_rows])
-    counts = sp.csr_matrix(vectors_in_order(original, options.columns, mapping, space)[1], dtype=np.float64)
+    counts = sp.csr_matrix(vectors_in_order(original, columns, mapping, space)[1], dtype=np.float64)
     counts.sort_indices()
     rows = counts if space.items else unit_rows(counts, space.idf_)[0]
     return NamedCounts(counts, rows, space.terms_.tolist(), of_items=space.items)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,7 @@ from shoal.data.columns import equal_rows
 from shoal.data.files import shown
 from shoal.errors import InputError
 from shoal.release.leaks import find_leaks
+from shoal.request.judging_options import AssessOptions
 from shoal.results.assessment import TableAssessment
 from shoal.results.attacks import Disclosure, LeakCard, Rate
 from shoal.results.survey import SurveyUtility
@@ -37,66 +38,14 @@ from shoal.results.utility import ModelUtility
 from shoal.utility.loss import table_loss
 from shoal.utility.survey_estimates import SurveyOptions, survey_utility
 
-
-@dataclass(frozen=True)
-class TableOptions:
-    """What can be asked about a table; see `assess`."""
-
-    key: str | None = None
-    columns: Sequence[str] | None = None
-    control: Any = None
-    target: str | None = None
-    ontology: Any = None
-    sample: int = 400  # records that trained attackers learn from
-    prove: float = 0.0
-    distance: str | None = None
-    differencing: int = 0
-    earlier: Any = None
-    earlier_private: Any = None
-    person: str | None = None
-    weight: str | None = None
-    strata: str | None = None
-    cluster: str | None = None
-    tabulate: Sequence[str] = ()
-    model: Sequence[str] = ()
-
-    def __post_init__(self) -> None:
-        if not self.prove >= 0:
-            raise InputError(f"prove={self.prove!r} must be a number of seconds, 0 or more")
-        if self.prove:
-            load_solver()  # refused now, not after the work
-        if self.distance is not None:
-            check_distance(self.distance)
-            if not self.prove:
-                raise InputError("distance says what to prove; give prove, a number of seconds, as well")
-        removals = self.differencing
-        if not isinstance(removals, int | np.integer) or isinstance(removals, bool) or removals < 0:
-            raise InputError(f"differencing={removals!r} must be a whole number of records, 0 or more")
-        if self.earlier_private is not None and self.earlier is None:
-            raise InputError(
-                "earlier_private is the private side of an earlier release; name that, too: {option}", "earlier"
-            )
-
-    @property
-    def survey(self) -> SurveyOptions:
-        """The design and the estimates that are asked for."""
-        return SurveyOptions(self.weight, self.strata, self.cluster, self.tabulate, self.model)
+SAMPLE = 400  # records that trained attackers learn from, unless asked otherwise
 
 
-def assess_tables(
-    original: Any, protected: Any, options: TableOptions, private: Any, aligned: bool, random_state: int
-) -> TableAssessment:
+def assess_tables(original: Any, protected: Any, options: AssessOptions) -> TableAssessment:
     """Put the rows side by side, then measure and attack."""
-    pair = align_tables(
-        original,
-        protected,
-        key=options.key,
-        private=private,
-        columns=options.columns,
-        aligned=aligned,
-        target=options.target,
-        person=options.person,
-    )
+    _check_proof(options)
+    private, random_state = options.private, options.random_state
+    pair = align_tables(original, protected, options)
     _check_ontology(options.ontology, pair)
     distance = options.distance or "weighted-mean"
     check_distance(distance, len(pair.numbers + pair.labels), bool(pair.labels))
@@ -124,15 +73,15 @@ def assess_tables(
         pair.numbers,
         pair.labels,
         ontology=options.ontology,
-        sample=options.sample,
-        proof_seconds=options.prove,
+        sample=options.sample or SAMPLE,
+        proof_seconds=options.prove or 0.0,
         proof_distance=distance,
         random_state=random_state,
     )
     labels = pairs_of(pair)
     if protection is not None:
         with progress.stage("differencing"):
-            attack = Differencing(removals=int(options.differencing), random_state=random_state)
+            attack = Differencing(removals=options.differencing or 0, random_state=random_state)
             differencing = attack.run(pair.original, protection)
     confidential, people = confidential_of(pair, random_state), people_of(pair)
     alike = np.bincount(equal_rows(pair.after, pair.after.column_names))
@@ -181,8 +130,8 @@ def _models(
         return models_of_target(pair, labels, target, random_state)
 
 
-def _survey(pair: AlignedTables, options: TableOptions) -> SurveyUtility | None:
-    asked = options.survey
+def _survey(pair: AlignedTables, options: AssessOptions) -> SurveyUtility | None:
+    asked = SurveyOptions(options.weight, options.strata, options.cluster, options.tabulate or (), options.model or ())
     if pair.release is not None and asked.weight is None:  # a release says which column has weights
         roles = pair.release.certificate["promises"]["columns"]
         weights = [column["name"] for column in roles if column["role"] == "weight"]
@@ -193,6 +142,19 @@ def _survey(pair: AlignedTables, options: TableOptions) -> SurveyUtility | None:
     rows_named_by = [name for name in (options.key, options.person) if name is not None]
     with progress.stage("estimating"):
         return survey_utility(*pair.whole, asked, rows_named_by, pair.coded)
+
+
+def _check_proof(options: AssessOptions) -> None:
+    if options.prove:
+        load_solver()  # refused now, not after the work
+    if options.distance is not None:
+        check_distance(options.distance)
+        if not options.prove:
+            raise InputError("distance says what to prove; give prove, a number of seconds, as well")
+    if options.earlier_private is not None and options.earlier is None:
+        raise InputError(
+            "earlier_private is the private side of an earlier release; name that, too: {option}", "earlier"
+        )
 
 
 def _check_ontology(ontology: Any, pair: AlignedTables) -> None:

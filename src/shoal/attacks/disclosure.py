@@ -51,15 +51,6 @@ class IntervalDisclosure:
         chances = np.mean([inside for inside, _ in disclosed], axis=0)
         return rate_of("interval disclosure", chances, baseline=float(np.mean([guess for _, guess in disclosed])))
 
-    def columns(self, original: Any, protected: Any) -> tuple[Rate, ...]:
-        """A rate for each attribute."""
-        pair = numeric_pair(original, protected)
-        disclosed = [self._disclosed(pair, column) for column in range(len(pair.names))]
-        return tuple(
-            rate_of(f"interval disclosure of {name}", inside, baseline=guess)
-            for name, (inside, guess) in zip(pair.names, disclosed, strict=True)
-        )
-
     def _disclosed(self, pair: NumericPair, column: int) -> tuple[Floats, float]:
         """The share of windows each original value lies in, and of the originals that lie in a window."""
         if not len(self.windows) or not all(0 <= p <= 100 for p in self.windows):

@@ -8,7 +8,6 @@ notion of singling out" (2020).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -179,22 +178,21 @@ class Linkability:
 
     Parameters
     ----------
-    halves : two sequences of columns (names, or numbers from 0), or None: the first half of the columns and the rest
     attacks : int, targets drawn at random
     random_state : int
     """
 
-    def __init__(
-        self, halves: tuple[Sequence[Any], Sequence[Any]] | None = None, attacks: int = 2_000, random_state: int = 0
-    ) -> None:
-        self.halves = halves
+    def __init__(self, attacks: int = 2_000, random_state: int = 0) -> None:
         self.attacks = attacks
         self.random_state = random_state
 
     def run(self, original: Any, protected: Any, control: Any = None) -> Rate:
         """The share of targets whose halves meet; `targets` are their rows, `chances` how likely each is."""
         pair = numeric_pair(original, protected)
-        halves = self._columns(pair)
+        n_columns = len(pair.names)
+        if n_columns < 2:
+            raise InputError(f"linkability needs at least 2 columns to be known apart, got {n_columns}")
+        halves = list(range(n_columns // 2)), list(range(n_columns // 2, n_columns))
         rows = sample_rows(len(pair.original), check_count(self.attacks, "attacks"), self.random_state)
         chances = _meet(pair.protected, pair.original[rows], halves)
         outside = None
@@ -203,26 +201,6 @@ class Linkability:
             others = others[sample_rows(len(others), self.attacks, self.random_state)]
             outside = _meet(pair.protected, others, halves)
         return rate_of("linkability", chances, 1.0 / len(pair.protected), outside, rows)
-
-    def _columns(self, pair: NumericPair) -> tuple[list[int], list[int]]:
-        n_columns = len(pair.names)
-        if n_columns < 2:
-            raise InputError(f"linkability needs at least 2 columns to be known apart, got {n_columns}")
-        if self.halves is None:
-            return list(range(n_columns // 2)), list(range(n_columns // 2, n_columns))
-        first, second = ([column_number(name, pair.names) for name in half] for half in self.halves)
-        if not first or not second or set(first) & set(second):
-            raise InputError(f"halves={self.halves!r} must be two lists of columns that share none")
-        return first, second
-
-
-def column_number(name: Any, names: tuple[str, ...]) -> int:
-    """A column by its name, or by its number from 0."""
-    if isinstance(name, int | np.integer) and 0 <= name < len(names):
-        return int(name)
-    if name not in names:
-        raise InputError(f"there is no column {name!r}; there are: {', '.join(names)}")
-    return names.index(name)
 
 
 def _meet(released: Floats, targets: Floats, halves: tuple[list[int], list[int]]) -> Floats:
@@ -251,26 +229,18 @@ class AttributeInference:
 
     Parameters
     ----------
-    secrets : sequence of columns (names, or numbers from 0), or None: every column in turn
     tolerance : float, in standard deviations of the original column
     attacks : int, targets drawn at random, the same for every secret
     random_state : int
     """
 
-    def __init__(
-        self,
-        secrets: Sequence[Any] | None = None,
-        tolerance: float = 0.1,
-        attacks: int = 1_000,
-        random_state: int = 0,
-    ) -> None:
-        self.secrets = secrets
+    def __init__(self, tolerance: float = 0.1, attacks: int = 1_000, random_state: int = 0) -> None:
         self.tolerance = tolerance
         self.attacks = attacks
         self.random_state = random_state
 
     def run(self, original: Any, protected: Any, control: Any = None) -> tuple[Rate, ...]:
-        """A rate for each secret attribute; `targets` are the rows attacked."""
+        """A rate for each attribute as the secret one; `targets` are the rows attacked."""
         if not self.tolerance >= 0:
             raise InputError(f"tolerance={self.tolerance!r} must be at least 0 standard deviations")
         pair = numeric_pair(original, protected)
@@ -283,8 +253,7 @@ class AttributeInference:
         if control is not None:
             outside = numeric_control(control, pair)
             outside = outside[sample_rows(len(outside), self.attacks, self.random_state)]
-        secrets = range(len(pair.names)) if self.secrets is None else self.secrets
-        return tuple(self._guess(pair, column_number(secret, pair.names), rows, outside) for secret in secrets)
+        return tuple(self._guess(pair, secret, rows, outside) for secret in range(len(pair.names)))
 
     def _guess(self, pair: NumericPair, secret: int, rows: NDArray[np.int64], outside: Floats | None) -> Rate:
         truths = pair.original[rows, secret]

@@ -8,7 +8,6 @@ of those few, and the sum of a single document is the document.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -31,11 +30,6 @@ class Candidates:
     def exposed(self) -> int:
         """Documents with fewer than k candidates."""
         return sum(size < self.k for size in self.sizes.values())
-
-    @property
-    def distribution(self) -> tuple[tuple[int, int], ...]:
-        """(size, number of documents), by rising size."""
-        return tuple(sorted(Counter(self.sizes.values()).items()))
 
 
 def intersection_attack(snapshots: Iterable[Snapshot], k: int) -> Candidates:

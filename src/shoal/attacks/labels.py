@@ -7,7 +7,7 @@ they are frequent.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,11 +66,6 @@ def label_pair(name: str, before: Sequence[Any], after: Sequence[Any]) -> LabelP
         of_after.astype(np.int64),
         weighed / np.maximum(weighed.sum(axis=0), 1e-300),
     )
-
-
-def label_pairs(before: Mapping[str, Sequence[Any]], after: Mapping[str, Sequence[Any]]) -> list[LabelPair]:
-    """Columns by name."""
-    return [label_pair(name, values, after[name]) for name, values in before.items()]
 
 
 def label_disclosure(pairs: Sequence[LabelPair], others: Rate | None, n_others: int) -> Rate:

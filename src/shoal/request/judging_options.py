@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from shoal.request.option import TABLES, TEXTS, option
+from shoal.request.option import DOCUMENTS, TABLES, TEXTS, option
 from shoal.request.values import Column, Columns, File, Files, Number, OneOf, Switch, Text, Texts, Value, Whole
 
 table_option = partial(option, of=(TABLES,), heading="Tables", see="assess.md")
@@ -50,6 +50,7 @@ class AssessOptions:
         None,
         "How close labels are to the attacker who is trained: a hierarchy for all columns, or COLUMN=FILE.",
         Files(),
+        of=(TABLES, DOCUMENTS),
         otherwise="labels are equal or not",
         see="methods/ontologies.md",
     )

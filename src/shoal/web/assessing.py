@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import InputError
+from shoal.request.judging_options import AssessOptions
 from shoal.request.request import Request, options_of_command
 from shoal.web.jobs import Command
 from shoal.web.planning.jobs import option_words, python_of
@@ -52,9 +53,8 @@ def side_by_side(original: Path, protected: Path, private: Path | None, comparin
         how = "by the private mapping" if private is not None else "by their names, or by their place"
         return SideBySide(how=how, tables=False)
     try:
-        aligned = align_tables(
-            original, protected, key=comparing.key or None, private=private, aligned=comparing.aligned
-        )
+        asked = AssessOptions(private=private, aligned=comparing.aligned, key=comparing.key or None)
+        aligned = align_tables(original, protected, asked)
     except InputError as problem:
         return SideBySide(problem=message_of(problem))
     columns = (*aligned.numbers, *aligned.labels)

@@ -17,6 +17,7 @@ from shoal.cli import app
 from shoal.data.roles import Roles
 from shoal.errors import InputError
 from shoal.release.leaks import worst_rate
+from shoal.request.judging_options import AssessOptions
 from shoal.results.exploration import LEARNED, Exploration
 
 pytestmark = pytest.mark.usefixtures("without_attack")
@@ -64,7 +65,7 @@ def test_the_recommended_command_makes_a_release_in_which_no_more_are_found(tmp_
     words = [str(tmp_path / "release") if word == "release" else word for word in shlex.split(found.command)]
     result = CliRunner().invoke(app, words[1:])
     assert result.exit_code == 0, result.output
-    pair = align_tables(source, tmp_path / "release")
+    pair = align_tables(source, tmp_path / "release", AssessOptions())
     assert worst_rate(pair.before, pair.after).rate <= 0.15 + 1e-9
 
 

@@ -58,33 +58,15 @@ def audit(
 ) -> Audit:
     """How risky one table is: crowds, uniques, attackers, the population, special uniques. See docs/audit.md.
 
+    The options are those of `shoal audit`; docs/cli.md has a sentence on each.
+
     Parameters
     ----------
     source : path, any dataframe, or the folder of a release
     out : path
         A folder to make for the page, its figures as JSON and CSV, and the risk of each record. Of an original, keep
         it to yourself. None: nothing is written.
-    quasi, confidential : sequences of str
-        What others may know of a person, and what nobody should learn. Default: as a release has them, else as
-        `inspect` proposes.
     roles : path or Roles
-        The same from a file.
-    person : str
-        Column that names the person: people are counted, not records.
-    weight : str
-        Column with sampling weights.
-    population : int
-        How many people the table was drawn from, where there are no weights.
-    household : str
-        Column that names the household.
-    missing : str
-        "group": a gap is a value of its own. "match": it stands for every value.
-    max_size : int
-        Most columns of the combinations that are counted. Default: 3, or fewer if there are many.
-    threshold : float
-        Risk above which records are counted as at risk.
-    force : bool
-        Replace an earlier audit.
 
     >>> import pyarrow as pa
     >>> from shoal import audit

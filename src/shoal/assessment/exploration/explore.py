@@ -86,37 +86,22 @@ def explore(
 ) -> Exploration:
     """Protect a table or documents in many ways, judge each, and recommend one.
 
+    Of what keeps the limits, the least loss is recommended under a limit of risk, the least risk under a limit of loss,
+    and the best score without limits or with both. All that the plan promises is kept, and what it says of a column
+    stands; treatment and recoding of other columns are varied, and k from the plan's on.
+
+    The options are those of `shoal explore`; docs/cli.md has a sentence on each.
+
     Parameters
     ----------
     source : as for `protect`, in one piece
     out : path
         A folder for the results, written as they come: a second call goes on where the first stopped. It is made from
         the original: keep it to yourself.
-    max_risk, max_loss : float
-        Limits in per cent: of the records of a table that an attacker links, and of the information lost; of the
-        documents linked, and of the order of distances lost. Of what keeps them, the least loss is recommended under a
-        limit of risk, the least risk under a limit of loss, and the best score without limits or with both.
-    min_k : int
-        Recommend only what makes at least so many records alike.
-    max_withheld, min_overlap, stay_true : float, float, list of columns
-        The most records withheld, and the least mean overlap of the intervals of survey estimates, in per cent; columns
-        that must show no false value.
-    harden : bool
-        Go on from where plain linkage finds about `max_risk` per cent of the records: coarsen the column that leaks
-        most and attack again, until an attacker trained on all links finds no more than that either. For numbers.
-    crowd : bool, True by default
-        Recommend only what promises a crowd. Rank swapping, noise and sketches of single records promise none.
     workers : int
         Processes; as many as there are cores unless given.
     on_trial : function
         Called with each outcome as it comes; those of an earlier run come first.
-    ontology, mapping : as for `protect`
-        Of labels, what they mean. With an ontology documents are tried by meaning as well.
-    k : int
-        The smallest that is tried. All that the plan promises is kept, and what it says of a column stands; treatment
-        and recoding of other columns are varied.
-
-    All other options are those of `protect`.
     """
     options = dict(locals())  # all of them, before any other name is bound
     asked = checked_part(ExploreOptions, options)
