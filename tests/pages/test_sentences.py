@@ -24,12 +24,8 @@ from shoal.results.summary import DocumentFigures, SketchFigures, Summary, Table
 TEMPLATES = Path(inspect.getfile(pages)).parent / "templates"
 TABLE = tomllib.loads(Path(__file__).with_name("sentences.toml").read_text(encoding="utf-8"))
 PROTECT = importlib.import_module("shoal.cli.protect")  # the package has a command by that name
-ON_THE_TERMINAL = (
-    *(PROTECT.say_protected, PROTECT._say_crowd, PROTECT._say_columns, PROTECT._say_followed, PROTECT._say_cells),
-    *(PROTECT._lost, PROTECT._evenness),
-)
 FUNCTIONS = {
-    f.__name__: f for f in (words.guarantee, words.aside, words.value_promises, likeness_in_words, *ON_THE_TERMINAL)
+    f.__name__: f for f in (words.guarantee, words.aside, words.value_promises, likeness_in_words, PROTECT._notes)
 }
 FOR_THE_OWNER = re.compile(r"\w*assessment|audit|board|exploration|leak_card|leaks|space")  # pages of no release
 FEWEST_WORDS = 3  # shorter texts are names of sections, columns and figures
@@ -59,6 +55,8 @@ def in_template(name: str) -> set[str]:
     if name.endswith(".md.jinja"):
         text = re.sub(r"```.*?```|(?m:^ {4}[^\n]*$)", "", text, flags=re.DOTALL)
         paragraphs = re.split(r"\n\s*\n|\n(?=- |#)", text)
+    elif name.endswith(".txt.jinja"):
+        paragraphs = text.split("\n")
     else:
         text = re.sub(r"<(style|svg|pre)\b.*?</\1>", "", text, flags=re.DOTALL)
         text = re.sub(r'<[^>]*(?:title|aria-label)="([^"]*)"[^>]*>', r"\n\n\1\n\n", text)

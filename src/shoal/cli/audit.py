@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +11,7 @@ import typer
 import shoal
 from shoal.cli.app import AsJson, command
 from shoal.cli.options import path, takes_options
-from shoal.cli.terminal import examples, printable, say, shown_progress, write
+from shoal.cli.terminal import examples, printable, say, shown_progress, write, write_page
 from shoal.request.reading_options import Reading
 from shoal.request.request import checked_part, parsed_options
 
@@ -46,41 +45,9 @@ def audit(
         return
     if "out" in options:
         write(printable(f"report       {Path(options['out']) / 'report.html'}"))
-    for line in _lines(found):
-        write(printable(line))
+    write_page("audit.txt.jinja", f=found)
     for note in found.notes:
         say(f"note: {note}")
     if found.proposed:
         say("note: the columns were proposed; name those that others may know with --quasi")
 
-
-def _lines(found: Any) -> Iterator[str]:
-    yield f"known        {', '.join(found.quasi)}"
-    yield (
-        f"records      {found.rows:,}: {found.below[0]:,} one of a kind ({found.below[0] / found.rows:.1%}), "
-        f"{found.below[2]:,} in crowds below 5; k = {found.k}"
-    )
-    for one in found.attackers:
-        highest = "" if one.highest is None else f", at most {one.highest:.2%}; {one.above:,} above {found.threshold:g}"
-        yield f"{one.name:<13}{one.average:.2%} on average{highest}"
-    yield f"found        {found.individual.expected:,.1f} records expected, {found.individual.share:.2%} of all"
-    if found.household is not None:
-        yield f"households   {found.household.expected:,.1f} records expected in households that are found"
-    if found.population is not None:
-        uniques = found.population.uniques(found.population.chosen)
-        others = ", ".join(
-            f"{one.model} {'no solution' if one.uniques is None else f'{one.uniques:,.0f}'}"
-            for one in found.population.estimates
-            if one.model != found.population.chosen
-        )
-        yield f"population   {uniques:,.0f} of {found.population.size:,} people one of a kind ({others})"
-    for value in found.values:
-        yield (
-            f"values       {value.column}: l {value.distinct_l} (entropy {value.entropy_l:.2f}), t {value.t:.3f}, "
-            f"α {value.alpha:.3f}, β {value.beta:.3f}, δ {value.delta:.3f}"
-        )
-    added = [f"{one.column} ({one.added / found.rows:.1%})" for one in found.columns[:3] if one.added]
-    if added:
-        yield f"columns      {', '.join(added)} add most uniques"
-    special = found.special
-    yield f"special      records singled out by few columns, at most {special.max_size}: {special.records:,} (SUDA2)"

@@ -70,6 +70,14 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
+def write_page(template: str, **values: Any) -> None:
+    """The lines of a template, to stdout; names in them are made printable."""
+    from shoal.pages.words import page
+
+    for line in page(template, lambda value: printable(str(value)), **values).splitlines():
+        write(line)
+
+
 def as_flag(name: str, value: str) -> str:
     """How the command line spells an option."""
     from shoal.request.request import spelled_option

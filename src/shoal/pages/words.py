@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -86,6 +88,18 @@ def interval(rate: Rate) -> str:
     '24.0% to 76.0%'
     """
     return "" if rate.n < FEWEST_ATTEMPTS else f"{percent(rate.low)} to {percent(rate.high)}"
+
+
+def with_interval(rate: Rate, strangers: bool = False) -> str:
+    """How often an attack succeeds, or would on strangers, and the interval, on one line.
+
+    >>> with_interval(Rate("linkage", 0.5, 0.1, 0.24, 0.76, n=10))
+    '50.0% (24.0% to 76.0%)'
+    """
+    if rate.n < FEWEST_ATTEMPTS:
+        return "too few attempts"
+    figures = (rate.control, rate.control_low, rate.control_high) if strangers else (rate.rate, rate.low, rate.high)
+    return "{:.1%} ({:.1%} to {:.1%})".format(*figures)
 
 
 def count(how_many: int, one: str, many: str | None = None) -> str:
@@ -198,12 +212,13 @@ def value_promises(summary: Summary) -> list[str]:
     return sentences + [further.in_words for further in summary.further]
 
 
-def page(template: str, **values: object) -> str:
-    """The template with these values; HTML is escaped, a value that is not given is a mistake."""
+def page(template: str, finalize: Callable[[Any], Any] | None = None, /, **values: object) -> str:
+    """The template with these values, each as `finalize` makes it; HTML is escaped, a value not given is a mistake."""
     environment = Environment(
         loader=PackageLoader("shoal.pages", "templates"),
         autoescape=lambda name: name is not None and name.endswith(".html.jinja"),
         undefined=StrictUndefined,
+        finalize=finalize,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
@@ -212,6 +227,8 @@ def page(template: str, **values: object) -> str:
         "number": number,
         "percent": percent,
         "count": count,
+        "digits": format,
+        "with_interval": with_interval,
         "interval": interval,
         "succeeds": succeeds,
         "share_in_words": share_in_words,

@@ -22,7 +22,6 @@ from shoal.web.protecting.look import PreviewCache
 from shoal.web.rendering import page
 from shoal.web.routes import (
     assess,
-    audit,
     desk,
     explore,
     index,
@@ -39,7 +38,8 @@ from shoal.web.wording import for_people, message_of
 from shoal.web.worker_process import WorkerProcess
 from shoal.web.workspace import Workspace
 
-ROUTES = (start, uploads, jobs, sample, plan, protect, audit, verify, assess, explore, review, desk, index)
+# The addresses of the last one begin with any name.
+ROUTES = (start, uploads, jobs, sample, plan, verify, assess, explore, review, desk, index, protect)
 STATIC = Path(__file__).parent / "static"
 HEAD_START = 1.0  # seconds for the browser to show the start page before the process beside it takes a core
 
@@ -59,9 +59,9 @@ def create_app(workspace: Workspace, token: str, port: int) -> FastAPI:
         await app.state.jobs.stop()
 
     app = FastAPI(openapi_url=None, lifespan=running)
+    app.mount("/static", StaticFiles(directory=STATIC))
     for routes in ROUTES:
         app.include_router(routes.router)
-    app.mount("/static", StaticFiles(directory=STATIC))
     app.add_exception_handler(ShoalError, _mistake)
     app.add_exception_handler(LookupError, _not_there)
     app.add_exception_handler(HTTPException, _not_there)

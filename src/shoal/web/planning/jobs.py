@@ -120,6 +120,17 @@ async def start_release(
     return jobs.start(folder, "protect", title, command, about_plan(plan, upload), then=then)
 
 
+async def start_judging(
+    kind: str, plan: Request, own: Mapping[str, Any], workspace: Workspace, jobs: Jobs, upload: Upload
+) -> Job:
+    """Audit or explore a file by its plan; `own` are options that are no part of it."""
+    with workspace.new_job() as folder:
+        ready = await run_in_threadpool(lent, plan, workspace, folder)
+        command = explore_command(own) if kind == "explore" else audit_command(ready, own, folder / "work")
+    title = f"{'Exploration' if kind == 'explore' else 'Audit'} of {upload.name}"
+    return jobs.start(folder, kind, title, command, about_plan(plan, upload.id))
+
+
 def about_plan(plan: Request, upload: str) -> dict[str, Any]:
     """What a job remembers of its files: they go with the last job that has them."""
     return {"upload": upload, "uploads": [Path(file).parent.name for file in files_of(plan)]}

@@ -25,6 +25,8 @@ from shoal.web.requests import Fields
 from shoal.web.wording import message_of
 from shoal.web.workspace import Upload, Workspace
 
+PAGES = ("protect", "explore", "audit")
+
 
 def own_table(command: str) -> dict[str, Option]:
     """The options of a command that are no part of a plan."""

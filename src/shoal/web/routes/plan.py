@@ -14,7 +14,7 @@ from shoal.errors import InputError
 from shoal.web.planning.form import PlanForm
 from shoal.web.planning.groups import hierarchy_pairs, read_groups, write_groups
 from shoal.web.planning.jobs import PLAN, protect_command
-from shoal.web.planning.page import changed_plan
+from shoal.web.planning.page import PAGES, changed_plan
 from shoal.web.planning.plans import keep_plan, opened_plan, plan_of, saved_plan
 from shoal.web.protecting.curve import estimate
 from shoal.web.protecting.look import MOST_VALUES, values_of
@@ -23,7 +23,6 @@ from shoal.web.rendering import page
 from shoal.web.requests import Fields, Form, ThePreviews, TheUpload, TheWorker, TheWorkspace
 
 router = APIRouter(prefix="/plan")
-PAGES = ("protect", "explore", "audit")
 NOTHING = Fields({})
 
 

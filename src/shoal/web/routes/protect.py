@@ -1,8 +1,9 @@
-"""Protect: a file, a look at it, what is chosen, and the release."""
+"""A file, a look at it, what is chosen, and the job: Protect, Audit and Explore; and what follows a release."""
 
 from __future__ import annotations
 
 from contextlib import suppress
+from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.concurrency import run_in_threadpool
@@ -11,45 +12,19 @@ from fastapi.responses import RedirectResponse, Response
 from shoal.errors import InputError
 from shoal.web.commands import verify_command
 from shoal.web.jobs import DONE
-from shoal.web.planning.jobs import RELEASE, bring_back, check_plan, plan_of_job, start_release
-from shoal.web.planning.page import changed_plan, plan_page, shown_plan
+from shoal.web.planning.form import own_options
+from shoal.web.planning.jobs import RELEASE, bring_back, check_plan, plan_of_job, start_judging, start_release
+from shoal.web.planning.page import PAGES, changed_plan, own_table, plan_page, shown_plan
 from shoal.web.planning.plans import plan_of
 from shoal.web.protecting.result import mended
 from shoal.web.rendering import page
 from shoal.web.requests import Fields, Form, Query, TheJob, TheJobs, ThePreviews, TheUpload, TheWorkspace
 from shoal.web.wording import message_of
 
-router = APIRouter(prefix="/protect")
+router = APIRouter()
 
 
-@router.get("")
-async def choose(request: Request, upload: str = "") -> Response:
-    """A place to drop a file; with a file, its page."""
-    return RedirectResponse(f"/protect/{upload}", 303) if upload else page(request, "protect.html.jinja")
-
-
-@router.get("/{upload}")
-async def look(upload: TheUpload, asked: Query, request: Request) -> Response:
-    """What the file holds, and its plan."""
-    return await plan_page(request, "protect", upload, asked)
-
-
-@router.post("/{upload}")
-async def protect(
-    upload: TheUpload, form: Form, request: Request, workspace: TheWorkspace, previews: ThePreviews, jobs: TheJobs
-) -> Response:
-    """Run it. What cannot be done is said on the page, with everything as it was chosen."""
-    plan, preview = await plan_of(upload, Fields({}), previews)
-    try:
-        plan, preview = await changed_plan(upload, form, workspace, previews)
-        check_plan(plan, preview)
-        job = await start_release(plan, workspace, jobs, upload.id)
-    except InputError as problem:
-        return shown_plan(request, "protect", upload, plan, preview, problem=message_of(problem))
-    return RedirectResponse(f"/jobs/{job.id}", 303)
-
-
-@router.post("/verify/{job}")
+@router.post("/protect/verify/{job}")
 async def verify(job: TheJob, workspace: TheWorkspace, jobs: TheJobs) -> Response:
     """Verify the release that a job made, and that it has the seal it was given."""
     if job.page != "protect" or job.state != DONE:
@@ -61,7 +36,7 @@ async def verify(job: TheJob, workspace: TheWorkspace, jobs: TheJobs) -> Respons
     return RedirectResponse(f"/jobs/{started.id}", 303)
 
 
-@router.post("/mend/{job}")
+@router.post("/protect/mend/{job}")
 async def mend(job: TheJob, form: Form, workspace: TheWorkspace, jobs: TheJobs) -> Response:
     """Make the release anew with what was open; the plan of the file says so from now on."""
     plan = plan_of_job(job)
@@ -73,3 +48,51 @@ async def mend(job: TheJob, form: Form, workspace: TheWorkspace, jobs: TheJobs) 
     with suppress(LookupError):  # its file may have been closed
         await run_in_threadpool(bring_back, started, workspace.upload(str(job.about["upload"])), workspace)
     return RedirectResponse(f"/jobs/{started.id}", 303)
+
+
+@router.get("/{kind}")
+async def choose(kind: str, request: Request, upload: str = "") -> Response:
+    """A place to drop a file; with a file, its page."""
+    _check(kind)
+    return RedirectResponse(f"/{kind}/{upload}", 303) if upload else page(request, f"{kind}.html.jinja")
+
+
+@router.get("/{kind}/{upload}")
+async def look(kind: str, upload: TheUpload, asked: Query, request: Request) -> Response:
+    """What the file holds, and its plan."""
+    _check(kind)
+    return await plan_page(request, kind, upload, asked)
+
+
+@router.post("/{kind}/{upload}")
+async def run(
+    kind: str,
+    upload: TheUpload,
+    form: Form,
+    request: Request,
+    workspace: TheWorkspace,
+    previews: ThePreviews,
+    jobs: TheJobs,
+) -> Response:
+    """Run it. What cannot be done is said on the page, with everything as it was chosen."""
+    _check(kind)
+    plan, preview = await plan_of(upload, Fields({}), previews)
+    own: dict[str, Any] = {}
+    try:
+        plan, preview = await changed_plan(upload, form, workspace, previews)
+        if kind == "audit" and not preview.is_table:
+            raise InputError("an audit counts the records of a table, and these are documents; choose a table")
+        check_plan(plan, preview)
+        if kind == "protect":
+            job = await start_release(plan, workspace, jobs, upload.id)
+        else:
+            own = own_options(own_table(kind), form)
+            job = await start_judging(kind, plan, own, workspace, jobs, upload)
+    except InputError as problem:
+        return shown_plan(request, kind, upload, plan, preview, own=own, problem=message_of(problem))
+    return RedirectResponse(f"/jobs/{job.id}", 303)
+
+
+def _check(kind: str) -> None:
+    if kind not in PAGES:
+        raise LookupError(kind)
