@@ -5,25 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from shoal.pages.charts import (
-    DEEP,
-    INK,
-    SAND,
-    Axis,
-    Dot,
-    Line,
-    Mark,
-    Picture,
-    amounts,
-    chart,
-    logarithms,
-    names,
-    picture,
-    quarters,
-    rates_with_intervals,
-    shares,
-    sideways,
-)
+from shoal.pages import charts
 from shoal.pages.leak_card import card_page
 from shoal.pages.report import distances
 from shoal.pages.words import FEWEST_ATTEMPTS, count, interval, number, page, percent, succeeds
@@ -48,7 +30,7 @@ FIGURES = (
     ("Returned (TR)", "returned"),
     ("Random (PR)", "random"),
 )
-COLOURS = (DEEP, SAND, INK, "#b0563f")  # of the kinds, the release first
+COLOURS = (charts.DEEP, charts.SAND, charts.INK, "#b0563f")  # of the kinds, the release first
 DASHES = ("", "6 3", "2 2", "8 3 2 3")
 
 
@@ -72,7 +54,7 @@ def assessment_html(assessment: TableAssessment) -> str:
     )
 
 
-def _survey(found: SurveyUtility) -> tuple[tuple[str, Picture], ...]:
+def _survey(found: SurveyUtility) -> tuple[tuple[str, charts.Picture], ...]:
     """For each part its overlaps as bars, the worst first, and the figures as a table."""
     parts = []
     for part, heading in ((TOTALS, "Columns"), (TABLES, "Tables"), (MODELS, "Models")):
@@ -93,8 +75,8 @@ def _survey(found: SurveyUtility) -> tuple[tuple[str, Picture], ...]:
             for one in estimates
         )
         header = ("Estimate", "Original", "Protected", "Off by", "Overlap", *(["Conclusion kept"] * (part == MODELS)))
-        drawing = sideways(bars, shares("Overlap of the 95 % intervals", (), high=1.0))
-        parts.append((heading, picture(drawing, description, header, rows)))
+        drawing = charts.sideways(bars, charts.shares("Overlap of the 95 % intervals", (), high=1.0))
+        parts.append((heading, charts.picture(drawing, description, header, rows)))
     return tuple(parts)
 
 
@@ -137,7 +119,7 @@ def _taught(models: ModelUtility) -> str:
     )
 
 
-def _moved(loss: TableLoss) -> Picture:
+def _moved(loss: TableLoss) -> charts.Picture:
     """Which columns moved most."""
     ordered = sorted(loss.columns, key=lambda column: -column.values)
     bars = [(column.column, column.values) for column in ordered[:MOST]]
@@ -145,11 +127,11 @@ def _moved(loss: TableLoss) -> Picture:
     rows = (
         (column.column, percent(column.values), percent(column.mean), percent(column.variance)) for column in ordered
     )
-    drawing = sideways(bars, shares("Mean relative change", [moved for _, moved in bars]))
-    return picture(drawing, description, ("Column", "Values", "Mean", "Variance"), rows)
+    drawing = charts.sideways(bars, charts.shares("Mean relative change", [moved for _, moved in bars]))
+    return charts.picture(drawing, description, ("Column", "Values", "Mean", "Variance"), rows)
 
 
-def _attacks(risk: Disclosure, gdpr: tuple[Rate, ...]) -> Picture:
+def _attacks(risk: Disclosure, gdpr: tuple[Rate, ...]) -> charts.Picture:
     """Every attack with its interval and what it would reach without the release."""
     rates = (risk.euclidean, risk.mahalanobis, risk.probabilistic, risk.interval, *gdpr)
     enough = [rate for rate in rates if rate.n >= FEWEST_ATTEMPTS] or rates
@@ -169,7 +151,9 @@ def _attacks(risk: Disclosure, gdpr: tuple[Rate, ...]) -> Picture:
     )
     strangers = ["On strangers (95 % interval)"] if controlled else []
     header = ("Attack", "Succeeds", "95 % interval", "By guessing", *strangers, "Attempts")
-    return picture(rates_with_intervals(shown, "Share of attempts that succeed"), description, header, rows)
+    return charts.picture(
+        charts.rates_with_intervals(shown, "Share of attempts that succeed"), description, header, rows
+    )
 
 
 def _on_strangers(rate: Rate) -> str:
@@ -198,7 +182,7 @@ def space_html(assessment: SpaceAssessment) -> str:
     )
 
 
-def _query_agreement(queries: Sequence[QueryAgreement]) -> Picture:
+def _query_agreement(queries: Sequence[QueryAgreement]) -> charts.Picture:
     """For each kind of query how alike the answers are, beside what they can be and what chance gives."""
     kinds: dict[str, list[QueryAgreement]] = {}
     for query in queries:
@@ -212,19 +196,19 @@ def _query_agreement(queries: Sequence[QueryAgreement]) -> Picture:
         for alike in kinds.values()
     ]
     description = f"Chart of {count(len(points), 'kind')} of queries: how alike the answers before and after are."
-    x = Axis("F1 of the answers", 0, 1, tuple((quarter / 4, f"{quarter / 4:.2f}") for quarter in range(5)))
-    marks: list[Mark] = []
+    x = charts.Axis("F1 of the answers", 0, 1, tuple((quarter / 4, f"{quarter / 4:.2f}") for quarter in range(5)))
+    marks: list[charts.Mark] = []
     for row, point in enumerate(points):
         limits = point["ceiling"], point["chance"]
-        marks += [Line([(limit, row - 0.33), (limit, row + 0.33)], SAND, 4) for limit in limits]
-        marks.append(Dot(point["f1"], row, DEEP, 5))
-    drawing = chart(x, names(kinds, 260), marks)
+        marks += [charts.Line([(limit, row - 0.33), (limit, row + 0.33)], charts.SAND, 4) for limit in limits]
+        marks.append(charts.Dot(point["f1"], row, charts.DEEP, 5))
+    drawing = charts.chart(x, charts.names(kinds, 260), marks)
     rows = tuple(
         (kind, *(f"{point[name]:.3f}" for name in ("chance", "f1", "ceiling")))
         for kind, point in zip(kinds, points, strict=True)
     )
     header = ("Query by", "By chance", "Before and after", "At best")
-    return picture(drawing, description, header, rows)
+    return charts.picture(drawing, description, header, rows)
 
 
 def _classifiers(scores: Sequence[ClassifierScore]) -> tuple[tuple[str, ...], ...]:
@@ -253,21 +237,21 @@ def texts_html(assessment: TextAssessment) -> str:
         a=assessment,
         utility=None
         if assessment.utility is None
-        else _query_changes(assessment.utility, "what readers look for", DEEP),
-        risk=None if assessment.risk is None else _query_changes(assessment.risk, "what was to be hidden", SAND),
+        else _query_changes(assessment.utility, "what readers look for", charts.DEEP),
+        risk=None if assessment.risk is None else _query_changes(assessment.risk, "what was to be hidden", charts.SAND),
         attack=_attack(assessment.attack, assessment.unsanitized),
     )
 
 
-def _query_changes(change: SearchChange, about: str, colour: str) -> Picture:
+def _query_changes(change: SearchChange, about: str, colour: str) -> charts.Picture:
     """A bar for each query: how much less, or more, it finds."""
     totals = [query.changes.total for query in change.queries]
     description = f"Bar chart: the change of {len(totals)} queries for {about}, in per cent."
-    x = amounts("change, in per cent", [0.0, -75.0, *totals], low=None)
-    drawing = sideways([(_label(query), query.changes.total) for query in change.queries], x, 230, colour)
+    x = charts.amounts("change, in per cent", [0.0, -75.0, *totals], low=None)
+    drawing = charts.sideways([(_label(query), query.changes.total) for query in change.queries], x, 230, colour)
     header = ("Query", "Words", *(name for name, _ in FIGURES), "NMI", "Change")
     rows = tuple((query.name, query.words, *_cells(query)) for query in change.queries)
-    return picture(drawing, description, header, rows)
+    return charts.picture(drawing, description, header, rows)
 
 
 def _label(query: QueryChange) -> str:
@@ -281,19 +265,21 @@ def _cells(query: QueryChange) -> tuple[str, ...]:
     return (*shown, f"{query.nmi:.2f}", f"{query.changes.total:+.1f}%")
 
 
-def _attack(after: Reidentification, before: Reidentification) -> Picture:
+def _attack(after: Reidentification, before: Reidentification) -> charts.Picture:
     """Originals that come first, by how many words were searched with, sanitized and not."""
     kinds = (("sanitized", after), ("not sanitized", before))
     description = "Chart: the more words are searched with, the more originals come first."
-    marks: list[Mark] = []
-    for (_, attack), colour in zip(kinds, (DEEP, SAND), strict=True):
+    marks: list[charts.Mark] = []
+    for (_, attack), colour in zip(kinds, (charts.DEEP, charts.SAND), strict=True):
         firsts = [(place, search.first) for place, search in enumerate(attack.searches)]
-        marks += [Line([(place, first.low), (place, first.high)], colour, 2) for place, first in firsts]
-        marks.append(Line([(place, first.rate) for place, first in firsts], colour, 3))
-        marks += [Dot(place, first.rate, colour, 4) for place, first in firsts]
-    x = names((_words(search.words) for search in after.searches), title="words searched with")
-    legend = [(kind, Line((), colour, 3)) for (kind, _), colour in zip(kinds, (DEEP, SAND), strict=True)]
-    drawing = chart(x, quarters("originals that come first"), marks, 220, legend=legend)
+        marks += [charts.Line([(place, first.low), (place, first.high)], colour, 2) for place, first in firsts]
+        marks.append(charts.Line([(place, first.rate) for place, first in firsts], colour, 3))
+        marks += [charts.Dot(place, first.rate, colour, 4) for place, first in firsts]
+    x = charts.names((_words(search.words) for search in after.searches), title="words searched with")
+    legend = [
+        (kind, charts.Line((), colour, 3)) for (kind, _), colour in zip(kinds, (charts.DEEP, charts.SAND), strict=True)
+    ]
+    drawing = charts.chart(x, charts.quarters("originals that come first"), marks, 220, legend=legend)
     header = ("Texts", "Words", "First", "95 % interval", "Among ten", "Median place")
     rows = tuple(
         (
@@ -307,7 +293,7 @@ def _attack(after: Reidentification, before: Reidentification) -> Picture:
         for kind, attack in kinds
         for search in attack.searches
     )
-    return picture(drawing, description, header, rows)
+    return charts.picture(drawing, description, header, rows)
 
 
 def _words(count: int | None) -> str:
@@ -328,18 +314,18 @@ def _broken(assessment: SketchAssessment) -> bool:
     return items.low > (items.baseline if openly is None else openly.items.high)
 
 
-def _curve(kinds: Sequence[SketchAttacks]) -> Picture:
+def _curve(kinds: Sequence[SketchAttacks]) -> charts.Picture:
     """For each kind, the items of strangers recovered against the records known."""
     description = "Chart: the more records an attacker knows, the more items of other records they recover."
     known = [point.known for attacks in kinds for point in attacks.knowing_records]
-    marks: list[Mark] = []
+    marks: list[charts.Mark] = []
     legend = []
     for attacks, colour, dash in zip(kinds, COLOURS, DASHES, strict=False):
         curve = [(math.log10(point.known), point.strangers.items.rate) for point in attacks.knowing_records]
-        marks += [Line(curve, colour, 3, dash), *(Dot(*point, colour, 4) for point in curve)]
-        legend.append((attacks.kind, Line((), colour, 3, dash)))
-    x = logarithms("records known", known, sorted(_apart(set(known))))
-    drawing = chart(x, quarters("items of other records recovered"), marks, 240, legend=legend)
+        marks += [charts.Line(curve, colour, 3, dash), *(charts.Dot(*point, colour, 4) for point in curve)]
+        legend.append((attacks.kind, charts.Line((), colour, 3, dash)))
+    x = charts.logarithms("records known", known, sorted(_apart(set(known))))
+    drawing = charts.chart(x, charts.quarters("items of other records recovered"), marks, 240, legend=legend)
     header = (
         "Sketches",
         "Records known",
@@ -358,7 +344,7 @@ def _curve(kinds: Sequence[SketchAttacks]) -> Picture:
         for attacks in kinds
         for point in attacks.knowing_records
     )
-    return picture(drawing, description, header, rows)
+    return charts.picture(drawing, description, header, rows)
 
 
 def _apart(counts: Iterable[int]) -> list[int]:

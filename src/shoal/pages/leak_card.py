@@ -4,20 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from shoal.pages.charts import (
-    DEEP,
-    Axis,
-    Dot,
-    Line,
-    Mark,
-    Picture,
-    Text,
-    chart,
-    picture,
-    rates_with_intervals,
-    shares,
-    sideways,
-)
+from shoal.pages import charts
 from shoal.pages.words import count, interval, page, percent, succeeds
 from shoal.results.attacks import Leak, LeakCard, LeakingAttribute, Learned, Rate
 
@@ -132,7 +119,7 @@ def _of_which(leak: Leak) -> str:
     return f" of the {leak.learned_on:,} records drawn, among themselves" if leak.learned_on < leak.worst.n else ""
 
 
-def _attackers(leak: Leak) -> Picture:
+def _attackers(leak: Leak) -> charts.Picture:
     rates = (
         ("plain: all columns alike", leak.plain),
         ("Mahalanobis: correlations, too", leak.mahalanobis),
@@ -142,10 +129,10 @@ def _attackers(leak: Leak) -> Picture:
     description = "Chart of four attackers: the share of records each finds, with intervals, and what a guess finds."
     rows = ((who, succeeds(rate), interval(rate), percent(rate.baseline), f"{rate.n:,}") for who, rate in rates)
     header = ("Attacker", "Finds", "95 % interval", "By guessing", "Records tried")
-    return picture(rates_with_intervals(rates, "Records found"), description, header, rows)
+    return charts.picture(charts.rates_with_intervals(rates, "Records found"), description, header, rows)
 
 
-def _attributes(leak: Leak) -> Picture:
+def _attributes(leak: Leak) -> charts.Picture:
     shown = leak.attributes[:MOST_ATTRIBUTES]
     bars = [(attribute.name, share_of(attribute)) for attribute in shown]
     description = f"Bar chart: how much of the linking each of {count(len(shown), 'column')} carries."
@@ -160,8 +147,8 @@ def _attributes(leak: Leak) -> Picture:
         for attribute in leak.attributes
     )
     header = ("Column", "Weight", "Shapley value", "Found by it alone", "Found without it")
-    drawing = sideways(bars, shares("Share of the linking", [share for _, share in bars]))
-    return picture(drawing, description, header, rows)
+    drawing = charts.sideways(bars, charts.shares("Share of the linking", [share for _, share in bars]))
+    return charts.picture(drawing, description, header, rows)
 
 
 def share_of(attribute: LeakingAttribute) -> float:
@@ -176,14 +163,14 @@ def _letters(leak: Leak) -> tuple[tuple[str, str], ...]:
     return tuple((chr(ord("A") + rank), attribute.name) for rank, attribute in enumerate(leak.attributes[:DRAWN]))
 
 
-def _lattice(leak: Leak) -> Picture | None:
+def _lattice(leak: Leak) -> charts.Picture | None:
     """The sets of the most telling attributes, each over its subsets, the darker the more it weighs."""
     letters = _letters(leak)
     if len(letters) < 2:
         return None
     bits = [1 << leak.measured.index(name) for _, name in letters]
-    edges: list[Mark] = []
-    nodes: list[Mark] = []
+    edges: list[charts.Mark] = []
+    nodes: list[charts.Mark] = []
     rows, position_of = [], {}
     for size in range(len(letters) + 1):
         level = [subset for subset in range(2 ** len(letters)) if subset.bit_count() == size]
@@ -195,18 +182,18 @@ def _lattice(leak: Leak) -> Picture | None:
             position_of[subset] = x, size
             rows.append((label, f"{weight:.2f}"))
             nodes += [
-                Dot(x, size, _shade(weight), 22, stroke=DEEP),
-                Text(x, size, label, below=-3, bold=True),
-                Text(x, size, f"{weight:.2f}", below=12),
+                charts.Dot(x, size, _shade(weight), 22, stroke=charts.DEEP),
+                charts.Text(x, size, label, below=-3, bold=True),
+                charts.Text(x, size, f"{weight:.2f}", below=12),
             ]
             for i in range(len(letters)):
                 if subset >> i & 1:
-                    edges.append(Line([(x, size), position_of[subset ^ (1 << i)]], "#b7c6cc", 1))
+                    edges.append(charts.Line([(x, size), position_of[subset ^ (1 << i)]], "#b7c6cc", 1))
     named = ", ".join(f"{letter} {name}" for letter, name in letters)
     description = f"Lattice of the sets of {named}: how much each set weighs in the learned fuzzy measure."
-    axes = Axis("", 0, 1, ()), Axis("", -0.4, len(letters) + 0.4, ())
-    drawing = chart(*axes, [*edges, *nodes], 70 * (len(letters) + 1), axes=False)
-    return picture(drawing, description, ("Set", "Weight"), rows)
+    axes = charts.Axis("", 0, 1, ()), charts.Axis("", -0.4, len(letters) + 0.4, ())
+    drawing = charts.chart(*axes, [*edges, *nodes], 70 * (len(letters) + 1), axes=False)
+    return charts.picture(drawing, description, ("Set", "Weight"), rows)
 
 
 def _shade(weight: float) -> str:

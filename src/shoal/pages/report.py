@@ -8,23 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 
-from shoal.pages.charts import (
-    BAR,
-    DEEP,
-    SAND,
-    Block,
-    Line,
-    Mark,
-    Picture,
-    amounts,
-    chart,
-    counts,
-    names,
-    picture,
-    shares,
-    sideways,
-    upright,
-)
+from shoal.pages import charts
 from shoal.pages.words import aside, count, guarantee, number, page, percent
 from shoal.results.summary import CellShares, ColumnChange, Distances, SketchFigures, Summary, TermUse, TextColumn
 
@@ -35,7 +19,7 @@ _READERS = {
     ".txt": ("from pathlib import Path", 'Path({path}).read_text(encoding="utf-8").splitlines()'),
 } | dict.fromkeys((".csv", ".csv.gz", ".tsv", ".tsv.gz"), ("import pandas", "pandas.read_csv({options})"))
 _DTYPES = {"string": "str", "double": "float64", "int64": "int64"}
-CELL_COLOURS = {"true": DEEP, "coarser": "#7fb2c1", "changed": SAND, "blank": "#e3e9ec"}
+CELL_COLOURS = {"true": charts.DEEP, "coarser": "#7fb2c1", "changed": charts.SAND, "blank": "#e3e9ec"}
 _MOST_SIZE_BARS = 14
 _MOST_BARS = 20
 
@@ -115,7 +99,7 @@ def _text_options(path: str, columns: Sequence[TextColumn]) -> str:
     return path if len(options) == 1 else "\n    " + ",\n    ".join(options) + ",\n"
 
 
-def group_sizes(summary: Summary) -> Picture:
+def group_sizes(summary: Summary) -> charts.Picture:
     """How many groups have each size."""
     groups = sum(many for _, many in summary.group_sizes)
     smallest, largest = summary.group_sizes[0][0], summary.group_sizes[-1][0]
@@ -124,68 +108,70 @@ def group_sizes(summary: Summary) -> Picture:
         f"Bar chart of group sizes: {count(groups, 'group')}, "
         f"the smallest of {count(smallest, summary.figures.record)}, the largest of {number(largest)}."
     )
-    heights = counts("Groups", [many for _, many in bars])
-    drawing = upright(bars, f"{summary.figures.record.capitalize()}s in the group", heights)
+    heights = charts.counts("Groups", [many for _, many in bars])
+    drawing = charts.upright(bars, f"{summary.figures.record.capitalize()}s in the group", heights)
     rows = tuple((number(size), number(many), number(size * many)) for size, many in summary.group_sizes)
     header = ("Size of the group", "Groups", f"{summary.figures.record.capitalize()}s in them")
-    return picture(drawing, description, header, rows)
+    return charts.picture(drawing, description, header, rows)
 
 
-def lengths(figures: SketchFigures) -> Picture | None:
+def lengths(figures: SketchFigures) -> charts.Picture | None:
     """How many sketches have each length; None if all have the same."""
     shortest, longest = figures.lengths[0][0], figures.lengths[-1][0]
     if shortest == longest:
         return None
     rows = _binned(figures.lengths, shortest, longest)
     description = f"Bar chart of the components of sketches, from {number(shortest)} to {number(longest)}."
-    drawing = upright(rows, "Components of the sketch", counts("Sketches", [many for _, many in rows]))
+    drawing = charts.upright(rows, "Components of the sketch", charts.counts("Sketches", [many for _, many in rows]))
     header = ("Components", "Sketches")
-    return picture(drawing, description, header, ((label, number(many)) for label, many in rows))
+    return charts.picture(drawing, description, header, ((label, number(many)) for label, many in rows))
 
 
-def distances(measured: Distances, noun: str) -> Picture:
+def distances(measured: Distances, noun: str) -> charts.Picture:
     """How far apart pairs of records are, before and after."""
     starts, ends = measured.edges[:-1], measured.edges[1:]
     description = f"Two overlaid charts of the distances between pairs of {noun}s, before and after protection."
-    x = amounts(f"Distance between two {noun}s", (), low=starts[0], high=ends[-1])
-    y = shares("Share of pairs", (*measured.before, *measured.after))
+    x = charts.amounts(f"Distance between two {noun}s", (), low=starts[0], high=ends[-1])
+    y = charts.shares("Share of pairs", (*measured.before, *measured.after))
     # A step needs the last edge too, at the height of the last bin.
     heights = (*measured.after, measured.after[-1])
-    marks: list[Mark] = [Block(a, 0, b, share, SAND) for a, b, share in zip(starts, ends, measured.before, strict=True)]
-    marks.append(Line(list(zip(measured.edges, heights, strict=True)), DEEP, 2.5, steps="after"))
-    legend = (("before", Line((), SAND, 12)), ("after", Line((), DEEP, 2.5)))
-    drawing = chart(replace(x, grid=False), y, marks, 220, legend=legend)
+    marks: list[charts.Mark] = [
+        charts.Block(a, 0, b, share, charts.SAND) for a, b, share in zip(starts, ends, measured.before, strict=True)
+    ]
+    marks.append(charts.Line(list(zip(measured.edges, heights, strict=True)), charts.DEEP, 2.5, steps="after"))
+    legend = (("before", charts.Line((), charts.SAND, 12)), ("after", charts.Line((), charts.DEEP, 2.5)))
+    drawing = charts.chart(replace(x, grid=False), y, marks, 220, legend=legend)
     rows = tuple(
         (f"{number(a)} to {number(b)}", percent(before), percent(after))
         for a, b, before, after in zip(starts, ends, measured.before, measured.after, strict=True)
     )
-    return picture(drawing, description, ("Distance", "Pairs before", "Pairs after"), rows)
+    return charts.picture(drawing, description, ("Distance", "Pairs before", "Pairs after"), rows)
 
 
-def cells(columns: Sequence[CellShares]) -> Picture | None:
+def cells(columns: Sequence[CellShares]) -> charts.Picture | None:
     """What is released of each protected column: true, coarser, changed and blank cells as one bar."""
     if not columns:
         return None
     shown = columns[:_MOST_BARS]
-    blocks: list[Mark] = []
+    blocks: list[charts.Mark] = []
     for row, column in enumerate(shown):
         end = 0.0
         for what, colour in CELL_COLOURS.items():
             start, end = end, end + getattr(column, what)
-            blocks.append(Block(start, row - BAR, end, row + BAR, colour))
-    drawing = chart(
-        shares("Share of the cells", (), high=1.0),
-        names((column.name for column in shown), longest=130),
+            blocks.append(charts.Block(start, row - charts.BAR, end, row + charts.BAR, colour))
+    drawing = charts.chart(
+        charts.shares("Share of the cells", (), high=1.0),
+        charts.names((column.name for column in shown), longest=130),
         blocks,
-        legend=[(what, Line((), colour, 12)) for what, colour in CELL_COLOURS.items()],
+        legend=[(what, charts.Line((), colour, 12)) for what, colour in CELL_COLOURS.items()],
     )
     description = f"Stacked bars of true, coarser, changed and blank cells in {count(len(columns), 'column')}."
     header = ("Column", "True as shown", "Coarser", "Changed", "Blank")
     rows = tuple((one.name, *(percent(getattr(one, what)) for what in CELL_COLOURS)) for one in columns)
-    return picture(drawing, description, header, rows)
+    return charts.picture(drawing, description, header, rows)
 
 
-def spread(columns: Sequence[ColumnChange]) -> Picture | None:
+def spread(columns: Sequence[ColumnChange]) -> charts.Picture | None:
     """How much of its spread every numeric column kept; the columns that changed most, when there are many."""
     kept_by = {
         column.name: column.spread_after / column.spread_before
@@ -196,7 +182,7 @@ def spread(columns: Sequence[ColumnChange]) -> Picture | None:
     if not changed:
         return None
     description = f"Bar chart of the spread that {count(len(changed), 'column')} kept, in percent of the spread before."
-    drawing = sideways(changed, shares("Spread kept", [1.0, *(kept for _, kept in changed)]), longest=130)
+    drawing = charts.sideways(changed, charts.shares("Spread kept", [1.0, *(kept for _, kept in changed)]), longest=130)
     header = ("Column", "Median", "Spread before", "Spread after", "Loss", "Multiples of")
     rows = tuple(
         (
@@ -208,7 +194,7 @@ def spread(columns: Sequence[ColumnChange]) -> Picture | None:
         )
         for column in columns
     )
-    return picture(drawing, description, header, rows)
+    return charts.picture(drawing, description, header, rows)
 
 
 def _published(figure: float | None, unit: str | None = None) -> str:
@@ -217,16 +203,18 @@ def _published(figure: float | None, unit: str | None = None) -> str:
     return number(figure) if unit is None else f"{number(figure)} {unit}"
 
 
-def terms(terms: Sequence[TermUse]) -> Picture | None:
+def terms(terms: Sequence[TermUse]) -> charts.Picture | None:
     """The most used terms and how many documents of the release have them."""
     if not terms:
         return None
     used = terms[:_MOST_BARS]
     bars = [(use.term, use.documents) for use in used]
     description = f"Bar chart of the {count(len(used), 'most used term')} and the documents that have each."
-    drawing = sideways(bars, counts("Documents with the term", [use.documents for use in used]), longest=130)
+    drawing = charts.sideways(
+        bars, charts.counts("Documents with the term", [use.documents for use in used]), longest=130
+    )
     rows = tuple((use.term, number(use.documents), number(use.weight)) for use in terms)
-    return picture(drawing, description, ("Term", "Documents", "Mean weight"), rows)
+    return charts.picture(drawing, description, ("Term", "Documents", "Mean weight"), rows)
 
 
 def _size_bars(sizes: Sequence[tuple[int, int]], k: int) -> list[tuple[str, int]]:
