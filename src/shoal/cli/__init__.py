@@ -1,6 +1,6 @@
 """The command line: one file per command. Each translates options, calls one function, and prints what came back."""
 
-from shoal.cli import (  # each registers its commands
+from shoal.cli import (  # noqa: F401 - each registers its commands
     assess,
     audit,
     board,
@@ -20,5 +20,4 @@ from shoal.cli import (  # each registers its commands
 )
 from shoal.cli.app import app, main
 
-COMMANDS = assess, audit, board, count, demo, explore, index, inspect, map, protect, sanitizer, server
 __all__ = ["app", "main"]

@@ -54,7 +54,8 @@ def assess(
 def _in_words(found: Any) -> dict[str, Any]:
     """What the template does not find as it is in the result."""
     if hasattr(found, "attack"):
-        about = ("information", found.utility, "queries for subjects"), ("risk", found.risk, f"queries of {found.policy}")
+        queries = f"queries of {found.policy}"
+        about = ("information", found.utility, "queries for subjects"), ("risk", found.risk, queries)
         return {"kind": "texts", "changes": [(f"{name:<13}", change, words) for name, change, words in about]}
     if hasattr(found, "risk"):
         return {"kind": "table", "leak_lines": [] if found.leaks is None else _of_leaks(found.leaks)}

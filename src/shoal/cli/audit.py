@@ -50,4 +50,3 @@ def audit(
         say(f"note: {note}")
     if found.proposed:
         say("note: the columns were proposed; name those that others may know with --quasi")
-

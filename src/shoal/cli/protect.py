@@ -15,7 +15,6 @@ from shoal.cli.signals import search_stops_at_first_interrupt
 from shoal.cli.terminal import examples, say, shown_progress, write, write_page
 from shoal.request.plan import request_of_texts
 
-
 CELLS = ("true", "coarser", "changed", "blank")
 
 
