@@ -159,7 +159,7 @@ def test_stored_columns_that_are_no_dates_are_refused(column: pa.Array, message:
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("words", ["missing.csv", "empty.csv", "t.csv --roles-out no/such/roles.toml", "letters.json"])
+@pytest.mark.parametrize("words", ["missing.csv", "empty.csv", "t.csv --plan no/such/plan.toml", "letters.json"])
 def test_inspect_refuses_in_one_line(words: str, tmp_path: Path) -> None:
     (tmp_path / "empty.csv").write_text("")
     (tmp_path / "letters.json").write_text("{}")

@@ -10,7 +10,7 @@ import pytest
 
 from shoal import Hierarchy, WordNet
 from shoal.sample import Letter, Subject, letters, subjects, write_sample
-from shoal.sample.chance import Chance
+from shoal.sample.cases import Chance
 from shoal.sample.phrases import people, specialities
 from shoal.terms.value_mapping import mappings_of
 

@@ -34,9 +34,6 @@ def inspect(
         Path | None,
         typer.Option(help="Write a plan for protect, with the reason beside each column.", **path("<file>")),
     ] = None,
-    roles_out: Annotated[
-        Path | None, typer.Option(help="Write the proposed roles and kinds to this TOML file.", **path())
-    ] = None,
     values: Annotated[bool, typer.Option("--values/--no-values", help="Show histograms and frequent values.")] = True,
     as_json: AsJson = False,
 ) -> None:
@@ -54,18 +51,12 @@ def inspect(
 
         proposed, notes = proposed_request(found, request)
         write_plan(proposed, plan, notes, request.publication.force)
-    if roles_out is not None:
-        from shoal.data.kinds.inspection import write_roles
-
-        write_roles(found, roles_out, request.publication.force)
     if as_json:
         write(json.dumps(_as_data(found, values), indent=2, ensure_ascii=False))
     else:
         _show(found, values)
     if plan is not None:
         say(f"plan written to {plan}: check each line, then run: shoal protect {plan}")
-    if roles_out is not None:
-        say(f"roles written to {roles_out}: check each line, then pass the file to protect --roles")
 
 
 def _as_data(found: Any, values: bool) -> dict[str, Any]:

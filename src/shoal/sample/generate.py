@@ -9,10 +9,10 @@ from dataclasses import asdict, astuple, dataclass, fields
 from datetime import date, timedelta
 from pathlib import Path
 
-from shoal.sample.cases import Case, Subject, cases
-from shoal.sample.chance import Chance
+from shoal.sample.cases import Case, Chance, Subject, cases
 from shoal.sample.phrases import frame, people
 
+HOSPITAL = "Tarnside General Hospital"
 FEWEST_WORDS, MOST_WORDS = 80, 220
 GROWN_UP, ELDERLY = 25, 76  # ages between which people live as in the clauses `home`
 MONTHS = (
@@ -35,20 +35,20 @@ def letter_text(chance: Chance, case: Case) -> str:
 
 def _letter(chance: Chance, case: Case) -> str:
     shared = frame()
-    opening = chance.pick(shared.ward_openings if case.stayed else shared.clinic_openings)
-    top = [shared.hospital + ", {date}"] if chance.happens(0.5) else []
+    opening = chance.pick(shared["ward_openings"] if case.stayed else shared["clinic_openings"])
+    top = [HOSPITAL + ", {date}"] if chance.happens(0.5) else []
     salutation = "Dear {practice},"
-    reference = [chance.pick(shared.reference_lines)] if chance.happens(0.5) else []
+    reference = [chance.pick(shared["reference_lines"])] if chance.happens(0.5) else []
     story = [opening, chance.pick(case.condition.complaint), *chance.some(case.condition.detail, 0.2)]
     findings, person = _join(_findings(chance, case)), _join(_person(chance, case))
     middle = [person, findings] if chance.happens(0.6) else [findings, person]
-    last = [*_management(chance, case), chance.pick(shared.closings)]
-    signature = chance.pick(shared.sign_offs) + "\n{consultant}, consultant {specialist}"
+    last = [*_management(chance, case), chance.pick(shared["closings"])]
+    signature = chance.pick(shared["sign_offs"]) + "\n{consultant}, consultant {specialist}"
     return "\n\n".join([*top, salutation, *reference, _join(story), *middle, _join(last), signature])
 
 
 def _note(chance: Chance, case: Case) -> str:
-    opening = chance.pick(frame().ward_notes if case.stayed else frame().clinic_notes)
+    opening = chance.pick(frame()["ward_notes"] if case.stayed else frame()["clinic_notes"])
     story = [opening, chance.pick(case.condition.complaint)]
     body = _findings(chance, case)
     if chance.happens(0.5):  # else in haste
@@ -61,7 +61,7 @@ def _note(chance: Chance, case: Case) -> str:
 def _summary(chance: Chance, case: Case) -> str:
     course = "{ward_first}, {admitted} to {date} ({stay_days})" if case.stayed else "Outpatient visit, {date}"
     lines = [
-        frame().hospital + (": discharge summary" if case.stayed else ": clinic summary"),
+        HOSPITAL + (": discharge summary" if case.stayed else ": clinic summary"),
         "Patient: {name}, {age}, {street}, {town}. Number {patient_id}.",
         course + ". Consultant: {consultant}.",
         "Diagnosis: {called}.",
@@ -81,19 +81,21 @@ def _summary(chance: Chance, case: Case) -> str:
 def _person(chance: Chance, case: Case) -> list[str]:
     """Past, home, work, habits and means: some of them, at least one."""
     shared, age = frame(), case.subject.age
-    home = shared.home_young if age < GROWN_UP else shared.home if age < ELDERLY else shared.home_old
-    work = {"working": shared.working, "not working": shared.not_working, "retired": shared.retired}[case.employment]
-    habits = case.condition.habits or shared.habits
-    likely = ((shared.past, 0.3), (home, 0.65), (work, 0.65), (habits, 0.4), (shared.hardship, 0.1))
+    home = shared["home_young"] if age < GROWN_UP else shared["home"] if age < ELDERLY else shared["home_old"]
+    work = {"working": shared["working"], "not working": shared["not_working"], "retired": shared["retired"]}[
+        case.employment
+    ]
+    habits = case.condition.habits or shared["habits"]
+    likely = ((shared["past"], 0.3), (home, 0.65), (work, 0.65), (habits, 0.4), (shared["hardship"], 0.1))
     clauses = [chance.pick(options) for options, probability in likely if chance.happens(probability)]
     return clauses or [chance.pick(habits)]
 
 
 def _findings(chance: Chance, case: Case) -> list[str]:
     shared, condition = frame(), case.condition
-    clauses = [chance.pick(shared.vitals)]
+    clauses = [chance.pick(shared["vitals"])]
     if chance.happens(0.6):
-        clauses.append(chance.pick(shared.build))
+        clauses.append(chance.pick(shared["build"]))
     if condition.examination:
         clauses.append(chance.pick(condition.examination))
     if not condition.examination or chance.happens(0.4):

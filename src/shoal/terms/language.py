@@ -10,38 +10,13 @@ import stopwordsiso
 from shoal.errors import InputError
 
 # Snowball's language names to ISO 639-1, by which stop-word lists go.
-ISO_CODE = {
-    "arabic": "ar",
-    "armenian": "hy",
-    "basque": "eu",
-    "catalan": "ca",
-    "czech": "cs",
-    "danish": "da",
-    "dutch": "nl",
-    "english": "en",
-    "esperanto": "eo",
-    "estonian": "et",
-    "finnish": "fi",
-    "french": "fr",
-    "german": "de",
-    "greek": "el",
-    "hindi": "hi",
-    "hungarian": "hu",
-    "indonesian": "id",
-    "irish": "ga",
-    "italian": "it",
-    "lithuanian": "lt",
-    "norwegian": "no",
-    "persian": "fa",
-    "polish": "pl",
-    "portuguese": "pt",
-    "romanian": "ro",
-    "russian": "ru",
-    "sesotho": "st",
-    "spanish": "es",
-    "swedish": "sv",
-    "turkish": "tr",
-}
+_CODES = (
+    "arabic:ar armenian:hy basque:eu catalan:ca czech:cs danish:da dutch:nl english:en esperanto:eo estonian:et "
+    "finnish:fi french:fr german:de greek:el hindi:hi hungarian:hu indonesian:id irish:ga italian:it lithuanian:lt "
+    "norwegian:no persian:fa polish:pl portuguese:pt romanian:ro russian:ru sesotho:st spanish:es swedish:sv "
+    "turkish:tr"
+)
+ISO_CODE = dict(pair.split(":") for pair in _CODES.split())
 
 
 def languages() -> list[str]:

@@ -20,21 +20,13 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.results.claims import Claim
-from shoal.verification.parquet import check_memory, layout_of, parquet_file
-from shoal.verification.promises import (
-    Counts,
-    GroupCounts,
-    check_rows,
-    columns_as_promised,
-    crowd_claims,
-    rows_as_promised,
-)
+from shoal.verification.listed_rows import ListedRows, bytes_of_labels, checked_labels, layouts_as_promised
+from shoal.verification.parquet import check_memory, parquet_file
+from shoal.verification.promises import Counts, crowd_claims
 from shoal.verification.release_files import Refused, ReleaseFolder
-from shoal.verification.values import DistinctValues, bytes_of_labels, checked_labels, rank_of_row
 
 VECTORS, MATRIX, TERMS = "vectors.parquet", "vectors.npz", "terms.txt"
 DOCUMENT_FILES = (VECTORS, MATRIX, TERMS)
-MOST_ROWS = 20_000  # of a row group
 MEMBERS = ("indices", "indptr", "format", "shape", "data", "_is_array")
 HEADER = 128  # bytes at most of the header of an array of one dimension or none
 MOST_MEMBERS = 100_000  # bytes of an archive's list of members; six take far fewer
@@ -55,35 +47,19 @@ Row = tuple[Any, Ints, NDArray[np.float64]]  # term numbers, counts, weights
 def document_claims(release: ReleaseFolder, promises: dict[str, Any], counts: Counts) -> Iterator[Claim]:
     """Every promise about the rows, counted from the files."""
     if promises["form"] is None:
-        yield Claim("form", False, "it is not said what is published of a group", VECTORS)
-        return
-    lists = list(COLUMNS)
+        raise Refused("form", "it is not said what is published of a group", VECTORS)
     confidential = [column["name"] for column in promises["columns"] if column["role"] == "confidential"]
-    if promises["anonymity"]["shared_columns"] != [lists]:
-        yield Claim("k-anonymity", False, "the promise does not speak of every protected column", VECTORS)
-        return
-    if [column["type"] for column in promises["columns"]] != [
-        *(COLUMNS[name][0] for name in lists),
-        *("text" for _ in confidential),
-    ]:
-        yield Claim("schema", False, "the types that are promised are not those of documents", VECTORS)
-        return
+    if promises["anonymity"]["shared_columns"] != [list(COLUMNS)]:
+        raise Refused("k-anonymity", "the promise does not speak of every protected column", VECTORS)
+    promised = [kind for kind, _ in COLUMNS.values()] + ["text"] * len(confidential)
+    if [column["type"] for column in promises["columns"]] != promised:
+        raise Refused("schema", "the types that are promised are not those of documents", VECTORS)
     parts = release.parts("documents")
-    if parts and (VECTORS in release or MATRIX in release):
-        yield Claim("files", False, "the rows are there twice, in parts and in one file", VECTORS)
-        return
-    names = parts or [VECTORS]
-    layouts = {name: layout_of(release, name, MOST_ROWS) for name in names}
-    check_rows(sum(layout.rows for layout in layouts.values()), promises, names[0])
-    for name in names:
-        schema = parquet_file(release, name).schema_arrow
-        yield columns_as_promised([*lists, *confidential], schema.names, promises, name)
-        if not _is_plain(schema, confidential):
-            yield Claim("schema", False, "types differ from those of a release", name)
-            return
-    terms = _terms(release, sum(layout.memory_of_first_column for layout in layouts.values()))
-    yield rows_as_promised(sum(layout.rows for layout in layouts.values()), promises, names[0])
-
+    if parts and MATRIX in release:
+        raise Refused("files", "the rows are there twice, in parts and in one file", MATRIX)
+    types = {name: pa.list_(kind) for name, (_, kind) in COLUMNS.items()} | dict.fromkeys(confidential, pa.string())
+    layouts = yield from layouts_as_promised(release, "documents", VECTORS, types, promises)
+    terms = _terms(release, sum(group.chunks[0].memory for layout in layouts.values() for group in layout.row_groups))
     rows = DocumentRows(terms, confidential, None if parts else Matrix(release, MATRIX))
     for name, layout in layouts.items():
         rows.next_part()
@@ -96,19 +72,12 @@ def document_claims(release: ReleaseFolder, promises: dict[str, Any], counts: Co
     unit = "every row has length 1" if rows.unit else "some row has not length 1"
     yield Claim("unit length", rows.unit, unit, VECTORS)
     yield rows.pools.claim(rows.groups.sizes, promises["form"], VECTORS)
-    if not rows.every_term_used():
+    if not rows.used.all():
         yield Claim("schema", False, "a term is listed that no row has", TERMS)
     if not parts:
         same = rows.same_as_matrix and rows.ends_with_matrix()
         detail = f"holds the same rows as {VECTORS}" if same else f"does not hold the same rows as {VECTORS}"
         yield Claim("same data", same, detail, MATRIX)
-
-
-def _is_plain(schema: pa.Schema, confidential: list[str]) -> bool:
-    """Lists of text and of numbers, labels of text. Decimals, say, have digits that no double counts."""
-    lists = [(name, kind) for name, (_, kind) in COLUMNS.items()]
-    expected = [(name, pa.list_(kind)) for name, kind in lists] + [(name, pa.string()) for name in confidential]
-    return [(field.name, field.type) for field in schema] == expected
 
 
 def _terms(release: ReleaseFolder, largest: int) -> pa.Array:
@@ -128,26 +97,18 @@ def _terms(release: ReleaseFolder, largest: int) -> pa.Array:
     return terms
 
 
-class DocumentRows:
-    """Rows counted as they go by, a row group at a time: what is kept is a digest of each different row."""
+class DocumentRows(ListedRows):
+    """Terms, counts and weights of documents, compared with the matrix beside them."""
 
     def __init__(self, terms: pa.Array, confidential: list[str], matrix: Matrix | None) -> None:
-        self.groups = GroupCounts()
-        self.values = {name: DistinctValues() for name in confidential}
-        self.in_order = self.unit = self.same_as_matrix = True
+        super().__init__(confidential)
+        self.unit = self.same_as_matrix = True
         self.pools = Pools(len(terms))
         self._terms = terms
         self._bytes_of_term = pc.binary_length(terms).to_numpy()
-        self._used = np.zeros(len(terms), dtype=np.bool_)
+        self.used = np.zeros(len(terms), dtype=np.bool_)  # by a row
         self._matrix = matrix
-        self._before: tuple[Any, ...] | None = None  # the row before: numbers, values, labels
-        self._first: tuple[Any, ...] | None = None  # row of the part before
         self._n_rows = self._n_entries = 0
-
-    def next_part(self) -> None:
-        """The rows that follow are another part's: parts rise by their first rows, and rows within a part."""
-        self._before = None
-        self.groups.next_part()
 
     def count(self, table: pa.Table, file: str) -> None:
         """Take in the rows of a row group."""
@@ -157,7 +118,7 @@ class DocumentRows:
         check_memory(int(self._bytes_of_term[numbers].sum()) + bytes_of_labels(labels), file)
         lengths = np.sqrt(np.add.reduceat(np.minimum(weights, 2.0) ** 2, ends[:-1]))  # no weight is above 1
         self.unit &= bool(np.all(np.abs(lengths - 1.0) < 1e-6))
-        self._used[numbers] = True
+        self.used[numbers] = True
         group_of_row = self._grouped(ends, numbers, weights, counts, labels)
         for values, label in zip(self.values.values(), labels, strict=True):
             values.add(group_of_row, label, file)
@@ -168,11 +129,8 @@ class DocumentRows:
 
     def _grouped(self, ends: Ints, numbers: Any, weights: Any, counts: Ints, labels: list[Any]) -> Ints:
         """The number of each row's group. Rows that are equal follow each other, or the order is not canonical."""
-        ranks = [rank_of_row(label) for label in labels]
-        bits = weights.view(np.int64)
-        equal = _equal_to_the_one_before(ends, numbers, counts, bits)
-        for row in np.flatnonzero(equal).tolist() if ranks else ():
-            self.in_order &= [rank[row - 1] for rank in ranks] <= [rank[row] for rank in ranks]
+        equal = _equal_to_the_one_before(ends, numbers, counts, weights.view(np.int64))
+        self.compare_labels(np.flatnonzero(equal).tolist(), labels)
         group_of_row = np.empty(len(equal), dtype=np.int64)
         for first, end in pairwise([*np.flatnonzero(~equal).tolist(), len(equal)]):
             part = slice(ends[first], ends[first + 1])
@@ -182,13 +140,8 @@ class DocumentRows:
             self.pools.add(group, numbers[part], counts[part], weights[part])
             # Rows rise by terms, then counts, then labels.
             content = numbers[part].tolist(), counts[part].tolist()
-            here = *content, *(label[first].as_py() for label in labels)
-            if self._before is None:
-                self.in_order &= self._first is None or self._first <= here
-                self._first = here
-            else:
-                self.in_order &= self._before <= here
-            self._before = *content, *(label[end - 1].as_py() for label in labels)
+            rows = [(*content, *(label[row].as_py() for label in labels)) for row in (first, end - 1)]
+            self.follow(rows[0], rows[1])
         return group_of_row
 
     def ends_with_matrix(self) -> bool:
@@ -208,10 +161,6 @@ class DocumentRows:
             and matrix.is_next("_is_array", np.bool_(True))
             and matrix.ends()
         )
-
-    def every_term_used(self) -> bool:
-        """No term is listed that no row has."""
-        return bool(self._used.all())
 
     def _lists(self, table: pa.Table, file: str) -> tuple[Ints, Any, Any]:
         """Row ends, term numbers and weights; equal lists give equal bytes."""

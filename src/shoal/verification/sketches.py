@@ -12,57 +12,31 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.results.claims import Claim, Statement
-from shoal.verification.parquet import check_memory, layout_of, parquet_file
-from shoal.verification.promises import (
-    Counts,
-    GroupCounts,
-    check_rows,
-    columns_as_promised,
-    crowd_claims,
-    rows_as_promised,
-)
+from shoal.verification.listed_rows import ListedRows, Row, bytes_of_labels, checked_labels, layouts_as_promised
+from shoal.verification.parquet import check_memory, parquet_file
+from shoal.verification.promises import Counts, crowd_claims
 from shoal.verification.release_files import Refused, ReleaseFolder
-from shoal.verification.values import DistinctValues, bytes_of_labels, checked_labels, rank_of_row
 
 SKETCHES = "sketches.parquet"
 SKETCH_FILES = (SKETCHES,)
-MOST_ROWS = 20_000  # of a row group
 CROWD = "crowd sketches"
 SKETCH = "sketch"
 DECIMALS = 3
 LARGEST = 2.0**53
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-Row = tuple[Any, ...]  # the numbers of a sketch, and the labels
 
 
 def sketch_claims(release: ReleaseFolder, promises: dict[str, Any], counts: Counts) -> Iterator[Claim]:
     """Every promise about the rows, counted from the files."""
     confidential = [column["name"] for column in promises["columns"] if column["role"] == "confidential"]
     if promises["anonymity"]["shared_columns"] != [[SKETCH]]:
-        yield Claim("k-anonymity", False, "the promise does not speak of the sketches", SKETCHES)
-        return
+        raise Refused("k-anonymity", "the promise does not speak of the sketches", SKETCHES)
     if [column["type"] for column in promises["columns"]] != ["list of numbers", *("text" for _ in confidential)]:
-        yield Claim("schema", False, "the types that are promised are not those of sketches", SKETCHES)
-        return
+        raise Refused("schema", "the types that are promised are not those of sketches", SKETCHES)
     yield _form(promises)
-    parts = release.parts("sketches")
-    if parts and SKETCHES in release:
-        yield Claim("files", False, "the rows are there twice, in parts and in one file", SKETCHES)
-        return
-    names = parts or [SKETCHES]
-    layouts = {name: layout_of(release, name, MOST_ROWS) for name in names}
-    n_rows = sum(layout.rows for layout in layouts.values())
-    check_rows(n_rows, promises, names[0])
-    expected = [(SKETCH, pa.list_(pa.float64())), *((name, pa.string()) for name in confidential)]
-    for name in names:
-        schema = parquet_file(release, name).schema_arrow
-        yield columns_as_promised([name for name, _ in expected], schema.names, promises, name)
-        if [(field.name, field.type) for field in schema] != expected:
-            yield Claim("schema", False, "types differ from those of a release", name)
-            return
-    yield rows_as_promised(n_rows, promises, names[0])
-
+    types = {SKETCH: pa.list_(pa.float64())} | dict.fromkeys(confidential, pa.string())
+    layouts = yield from layouts_as_promised(release, "sketches", SKETCHES, types, promises)
     rows = SketchRows(confidential)
     for name, layout in layouts.items():
         rows.next_part()
@@ -104,37 +78,26 @@ def _form(promises: dict[str, Any]) -> Claim:
 
 
 def _lengths(rows: SketchRows, promised: dict[str, int]) -> Claim:
-    of = f"{rows.shortest:,}" if rows.shortest == rows.longest else f"{rows.shortest:,} to {rows.longest:,}"
+    shortest, longest = min(rows.lengths), max(rows.lengths)
+    of = f"{shortest:,}" if shortest == longest else f"{shortest:,} to {longest:,}"
     found = f"sketches have {of} numbers"
-    same = (rows.shortest, rows.longest) == (promised["shortest"], promised["longest"])
+    same = (shortest, longest) == (promised["shortest"], promised["longest"])
     return Claim("lengths", same, f"{found}, as promised" if same else f"{found}, which is not as promised", SKETCHES)
 
 
-class SketchRows:
-    """Rows counted as they go by, a row group at a time: what is kept is a digest of each different sketch."""
+class SketchRows(ListedRows):
+    """The numbers of sketches."""
 
     def __init__(self, confidential: list[str]) -> None:
-        self.groups = GroupCounts()
-        self.values = {name: DistinctValues() for name in confidential}
-        self.in_order = True
-        self.shortest, self.longest = 1 << 62, 0
+        super().__init__(confidential)
         self.lengths: Counter[int] = Counter()  # how many sketches have each
-        self._before: Row | None = None  # the row before
-        self._first: Row | None = None  # row of the part before
-
-    def next_part(self) -> None:
-        """The rows that follow are another part's: parts rise by their first rows, and rows within a part."""
-        self._before = None
-        self.groups.next_part()
 
     def count(self, table: pa.Table, file: str) -> None:
         """Take in the rows of a row group."""
         ends, numbers = _sketches(table[SKETCH].combine_chunks(), file)
         labels = checked_labels(table, list(self.values), file)
         check_memory(bytes_of_labels(labels), file)
-        lengths = np.diff(ends)
-        self.shortest, self.longest = min(self.shortest, int(lengths.min())), max(self.longest, int(lengths.max()))
-        self.lengths.update(lengths.tolist())
+        self.lengths.update(np.diff(ends).tolist())
         rise = _compared_with_the_one_before(ends, numbers)
         self._look_at_order(ends, numbers, rise, labels)
         group_of_row = self._grouped(ends, numbers, rise)
@@ -158,17 +121,9 @@ class SketchRows:
             sketch = numbers[ends[number] : ends[number + 1]].tolist()
             return sketch, *(label[number].as_py() for label in labels)
 
-        first = row(0)
-        if self._before is None:
-            self.in_order &= self._first is None or self._first <= first
-            self._first = first
-        else:
-            self.in_order &= self._before <= first
+        self.follow(row(0), row(len(rise)))
         self.in_order &= not np.any(rise < 0)
-        ranks = [rank_of_row(label) for label in labels]
-        for later in (1 + np.flatnonzero(rise == 0)).tolist() if ranks else ():
-            self.in_order &= [rank[later - 1] for rank in ranks] <= [rank[later] for rank in ranks]
-        self._before = row(len(rise))
+        self.compare_labels((1 + np.flatnonzero(rise == 0)).tolist(), labels)
 
 
 def _sketches(lists: Any, file: str) -> tuple[Ints, Floats]:

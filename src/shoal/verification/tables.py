@@ -42,22 +42,18 @@ def table_claims(release: ReleaseFolder, promises: dict[str, Any], counts: Count
     copy = promises.get("copy")
     beside = [name for name in TABLE_FILES if name in release and not (copy and name == copy["file"])]
     if parts and beside:
-        yield Claim("files", False, "the rows are there twice, in parts and in one file", beside[0])
-        return
+        raise Refused("files", "the rows are there twice, in parts and in one file", beside[0])
     if copy and copy["file"] not in release:
-        yield Claim("files", False, "is missing", copy["file"])
-        return
+        raise Refused("files", "is missing", copy["file"])
     if copy and beside != ["table.parquet"]:
-        yield Claim("files", False, "there is a copy of rows that are not there in Parquet", copy["file"])
-        return
+        raise Refused("files", "there is a copy of rows that are not there in Parquet", copy["file"])
     file = parts[0] if parts else _only_file(release)
     quasi = [column["name"] for column in promises["columns"] if column["role"] in KEY]
     together = promises["anonymity"]["shared_columns"]
     shared = sorted(name for columns in together for name in columns)
     whole = promises["anonymity"]["whole_rows"]
     if not (quasi and all(together) and shared == sorted(quasi) and (not whole or len(together) == 1)):
-        yield Claim("k-anonymity", False, "the promise does not speak of every protected column", file)
-        return
+        raise Refused("k-anonymity", "the promise does not speak of every protected column", file)
     rows = TableRows(promises)
     if file.endswith(".parquet"):
         yield from _count_parquet(release, parts or [file], promises, rows)

@@ -9,7 +9,7 @@ import hashlib
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -348,28 +348,3 @@ def _ranks(values: list[str]) -> tuple[Ints, bool]:
     rank = np.empty(len(values), dtype=np.int64)
     rank[order] = np.arange(len(values))
     return rank, True
-
-
-def checked_labels(table: pa.Table, names: Sequence[str], file: str) -> list[pa.DictionaryArray]:
-    """The columns of these names; no label is missing."""
-    labels = [table[name].combine_chunks() for name in names]
-    if any(label.null_count or label.dictionary.null_count for label in labels):
-        raise Refused("schema", "a label is missing where a release has an empty text", file)
-    return labels
-
-
-def rank_of_row(label: pa.DictionaryArray) -> list[int]:
-    """Each row's place among the labels in their order."""
-    rank = np.empty(len(label.dictionary), dtype=np.int64)
-    rank[pc.sort_indices(label.dictionary).to_numpy()] = np.arange(len(rank))
-    return list(rank[label.indices.to_numpy()].tolist())
-
-
-def bytes_of_labels(labels: Sequence[pa.DictionaryArray]) -> int:
-    """Bytes that the texts of all rows take."""
-
-    def size(label: pa.DictionaryArray) -> int:
-        lengths = pc.binary_length(label.dictionary).to_numpy(zero_copy_only=False)
-        return int(lengths[label.indices.to_numpy()].sum())
-
-    return sum(map(size, labels))

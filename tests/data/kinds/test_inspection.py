@@ -13,10 +13,11 @@ import pytest
 
 import shoal
 from shoal.data.kinds import sampling
-from shoal.data.kinds.inspection import roles_toml, write_roles
+from shoal.data.kinds.inspection import proposed_request
 from shoal.data.kinds.recognition import recognise
 from shoal.data.roles import Kind, Role
 from shoal.errors import InputError
+from shoal.request.request import Request
 from tests.cli.run import run
 
 N = 40
@@ -157,11 +158,9 @@ def test_documents_and_baskets_are_named_as_such(tmp_path: Path) -> None:
     assert shoal.inspect(tmp_path / "letters.jsonl").kind == "documents"
     baskets = shoal.inspect(tmp_path / "baskets.dat")
     assert (baskets.kind, baskets.rows, baskets.columns) == ("baskets", 3, ())
-    with pytest.raises(InputError, match="whose columns have no roles"):
-        roles_toml(baskets)
 
 
-def test_the_roles_file_can_be_read_back_and_edited(tmp_path: Path) -> None:
+def test_a_plan_has_the_roles_kinds_and_orders_proposed() -> None:
     rows = pd.DataFrame(
         {
             "age": [*range(15)] * 2,
@@ -170,24 +169,18 @@ def test_the_roles_file_can_be_read_back_and_edited(tmp_path: Path) -> None:
             "pay": [1.5, 2.5] * 15,
         }
     )
-    path = tmp_path / "roles.toml"
-    write_roles(shoal.inspect(rows), path)
-    roles = shoal.Roles.from_toml(path)
-    assert (
-        roles.quasi == ("age", "risk") and roles.confidential == ("pay",) and roles.identifier == ('a "quoted" name',)
-    )
-    assert roles.kinds["risk"] == Kind.ORDERED and roles.order == {"risk": ("low", "medium", "high")}
-    with pytest.raises(InputError, match="exists already"):
-        write_roles(shoal.inspect(rows), path)
+    columns = proposed_request(shoal.inspect(rows), Request.of(rows, {}))[0].columns
+    assert (columns.quasi, columns.confidential, columns.drop) == (("age", "risk"), ("pay",), ('a "quoted" name',))
+    assert columns.kinds["risk"] == Kind.ORDERED and columns.order == {"risk": ("low", "medium", "high")}
 
 
 def test_the_command_shows_columns_and_writes_the_file(tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_text("age,zip\n" + "31,01005\n45,01007\n" * 10)
-    ran = run(tmp_path, "inspect", "people.csv", "--roles-out", "roles.toml")
-    assert ran.code == 0 and "code: holds digits with leading zeros" in ran.out and (tmp_path / "roles.toml").exists()
+    ran = run(tmp_path, "inspect", "people.csv", "--plan", "plan.toml")
+    assert ran.code == 0 and "code: holds digits with leading zeros" in ran.out and (tmp_path / "plan.toml").exists()
     data = json.loads(run(tmp_path, "inspect", "people.csv", "--json", "--no-values").out)
     assert [column["kind"] for column in data["columns"]] == ["whole", "code"] and "bands" not in data["columns"][0]
-    assert run(tmp_path, "inspect", "people.csv", "--roles-out", "roles.toml").code == 2
+    assert run(tmp_path, "inspect", "people.csv", "--plan", "plan.toml").code == 2
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What a table holds, column by column, before anything is done with it, and a roles file proposed from that.
+"""What a table holds, column by column, before anything is done with it, and a plan proposed from that.
 
 For the owner's eyes only.
 """
@@ -9,7 +9,6 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -35,22 +34,6 @@ from shoal.results.notebook import html_table
 MOST_DOCUMENTS = 100_000  # that are counted
 MOST_WITHHELD = 0.1  # share of rows with gaps that a proposal leaves out; more are kept, and a gap is a value
 WITH_UNIT = r"^\s*[+-]?\d+([.,]\d+)*\s*([A-Za-zµ°]{1,6}|%|€|£|\$)\s*$"  # 72 kg, 12.5 %
-_HEADING = """\
-# Which column plays which part: a proposal to check and correct. Only you know what others know.
-#   quasi         others may know it of a person: protected
-#   confidential  what nobody should learn: released as it is, and watched
-#   insensitive   released as it is
-#   identifier    points at a person: dropped; those that number people or households are for --person, --household
-#   weight        sampling weights: each group shows their mean
-"""
-_KINDS_HEADING = f"""
-# What the values are; correct it where it is wrong: {", ".join(kind.value for kind in Kind)}
-[kinds]
-"""
-_ORDERS_HEADING = """
-# Ordered labels, from the lowest to the highest
-[order]
-"""
 
 
 @dataclass(frozen=True)
@@ -295,43 +278,6 @@ _OPTION_OF = {
     "drop": Role.IDENTIFIER,
 }
 _UNITS = (Role.WEIGHT, Role.PERSON, Role.HOUSEHOLD)  # one column each
-
-
-def roles_toml(inspection: Inspection) -> str:
-    """The roles file as text."""
-    if inspection.kind != "table":
-        raise InputError(f"this is a collection of {inspection.kind}, whose columns have no roles; leave out the file")
-    text = _HEADING
-    for role in LISTED:
-        dropped = (role, Role.PERSON, Role.HOUSEHOLD) if role is Role.IDENTIFIER else (role,)
-        columns = [column for column in inspection.columns if column.role in dropped]
-        lines = "".join(f"    {_name(column)},  # {_why(column)}\n" for column in columns)
-        text += f"\n{role.value} = [\n{lines}]\n" if columns else f"\n{role.value} = []\n"
-    text += _KINDS_HEADING
-    text += "".join(f"{_name(column)} = {json.dumps(column.kind.value)}\n" for column in inspection.columns)
-    ordered = [column for column in inspection.columns if column.order]
-    if ordered:
-        text += _ORDERS_HEADING
-        for column in ordered:
-            text += f"{_name(column)} = {json.dumps(list(column.order), ensure_ascii=False)}\n"
-    return text
-
-
-def write_roles(inspection: Inspection, path: str | os.PathLike[str], force: bool = False) -> None:
-    """Write the roles file; an existing one is replaced only with `force`."""
-    text = roles_toml(inspection)
-    try:
-        with Path(path).open("w" if force else "x", encoding="utf-8") as file:
-            file.write(text)
-    except FileExistsError:
-        raise InputError(f"{shown(path)} exists already; give another name or {{option}}", "force") from None
-    except OSError as problem:
-        raise InputError(f"{shown(path)} cannot be written: {problem.strerror}; give another name") from None
-
-
-def _name(column: ColumnInspection) -> str:
-    """A quoted TOML key or string: what JSON writes is both."""
-    return json.dumps(column.name, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _why(column: ColumnInspection) -> str:

@@ -82,20 +82,47 @@ class Wholes(Doubles):
         return pa.array(numbers.astype(np.int64), self.type, mask=gaps)
 
 
+class Dates:
+    """Whole numbers of a unit since 1970, written as dates or as the periods in which these lie."""
+
+    kind = Kind.DATE
+    median = False
+    step = 1.0
+    unit: str  # what the numbers count: year, month, day, minute or second
+    period: str | None  # month, year or decade
+    dates: pa.DataType  # of dates that are written as such
+
+    @property
+    def type(self) -> pa.DataType:
+        return self.dates if self.period is None else pa.string()
+
+    def rounded(self, numbers: Floats) -> Floats:
+        whole = np.rint(numbers)
+        return whole if self.period is None else period_texts(whole, self.unit, self.period)[1]
+
+    def written(self, numbers: Floats, gaps: Mask) -> pa.Array:
+        if self.period is None:
+            return self.written_dates(numbers, gaps)
+        different, row_of = np.unique(numbers, return_inverse=True)
+        texts = np.array(period_texts(different, self.unit, self.period)[0], dtype=object)
+        return pa.array(texts[row_of.ravel()], pa.string(), mask=gaps)
+
+    def written_dates(self, numbers: Floats, gaps: Mask) -> pa.Array:
+        """Whole numbers as dates, null where there are gaps."""
+        raise NotImplementedError
+
+
 @dataclass(frozen=True)
-class Years(Wholes):
+class Years(Dates):
     """Years in a column of numbers, or their decades."""
 
     period: str | None = None
 
-    kind = Kind.DATE
-
-    @property
-    def type(self) -> pa.DataType:
-        return pa.int64() if self.period is None else pa.string()
+    unit = "year"
+    dates = pa.int64()
 
     def numbers(self, column: Any, name: str) -> Floats:
-        years = super().numbers(column, name)
+        years = column_numbers(column, name)
         given = years[~np.isnan(years)]
         if np.any((given < 1) | (given > 9999) | (given != np.rint(given))):
             raise InputError(
@@ -104,14 +131,8 @@ class Years(Wholes):
             )
         return years
 
-    def rounded(self, numbers: Floats) -> Floats:
-        whole = np.rint(numbers)
-        return whole if self.period is None else period_texts(whole, "year", self.period)[1]
-
-    def written(self, numbers: Floats, gaps: Mask) -> pa.Array:
-        if self.period is None:
-            return super().written(numbers, gaps)
-        return pa.array(np.array(period_texts(numbers, "year", self.period)[0], dtype=object), pa.string(), mask=gaps)
+    def written_dates(self, numbers: Floats, gaps: Mask) -> pa.Array:
+        return pa.array(numbers.astype(np.int64), self.dates, mask=gaps)
 
 
 @dataclass(frozen=True)
@@ -149,16 +170,17 @@ class Ranks:
 
 
 @dataclass(frozen=True)
-class DateColumn:
-    """Dates written as text, or generalised to a period."""
+class DateColumn(Dates):
+    """Dates written as text."""
 
     form: DateForm
-    period: str | None = None  # month, year or decade
+    period: str | None = None
 
-    kind = Kind.DATE
-    median = False
-    step = 1.0
-    type = pa.string()
+    dates = pa.string()
+
+    @property
+    def unit(self) -> str:  # type: ignore[override]
+        return self.form.unit
 
     def numbers(self, column: Any, name: str) -> Floats:
         texts = _texts(column)
@@ -167,34 +189,19 @@ class DateColumn:
         of_rows: Floats = numbers[encoded.indices.fill_null(len(numbers) - 1).to_numpy()]
         return of_rows
 
-    def rounded(self, numbers: Floats) -> Floats:
-        whole = np.rint(numbers)
-        return whole if self.period is None else period_texts(whole, self.form.unit, self.period)[1]
-
-    def written(self, numbers: Floats, gaps: Mask) -> pa.Array:
+    def written_dates(self, numbers: Floats, gaps: Mask) -> pa.Array:
         different, row_of = np.unique(numbers, return_inverse=True)
-        if self.period is None:
-            texts = self.form.texts(different)
-        else:
-            texts = period_texts(different, self.form.unit, self.period)[0]
-        return pa.array(np.array(texts, dtype=object)[row_of.ravel()], self.type, mask=gaps)
+        texts = np.array(self.form.texts(different), dtype=object)
+        return pa.array(texts[row_of.ravel()], self.dates, mask=gaps)
 
 
 @dataclass(frozen=True)
-class StoredDates:
+class StoredDates(Dates):
     """Dates of a type of their own, as Parquet and dataframes have them; by the day if none has a time of day."""
 
-    stored: pa.DataType
+    dates: pa.DataType
     unit: str  # day or second
     period: str | None = None
-
-    kind = Kind.DATE
-    median = False
-    step = 1.0
-
-    @property
-    def type(self) -> pa.DataType:
-        return self.stored if self.period is None else pa.string()
 
     def numbers(self, column: Any, name: str) -> Floats:
         seconds = _seconds(column)
@@ -202,20 +209,12 @@ class StoredDates:
             raise InputError(f"column {name}: a date is before the year 1 or after 9999; correct it")
         return seconds / 86400.0 if self.unit == "day" else seconds
 
-    def rounded(self, numbers: Floats) -> Floats:
-        whole = np.rint(numbers)
-        return whole if self.period is None else period_texts(whole, self.unit, self.period)[1]
-
-    def written(self, numbers: Floats, gaps: Mask) -> pa.Array:
-        if self.period is not None:
-            different, row_of = np.unique(numbers, return_inverse=True)
-            texts = np.array(period_texts(different, self.unit, self.period)[0], dtype=object)
-            return pa.array(texts[row_of.ravel()], self.type, mask=gaps)
+    def written_dates(self, numbers: Floats, gaps: Mask) -> pa.Array:
         seconds = numbers.astype(np.int64) * (86400 if self.unit == "day" else 1)
-        if pa.types.is_date32(self.stored):
-            return pa.array((seconds // 86400).astype(np.int32), pa.int32(), mask=gaps).cast(self.stored)
-        per_second = 1000 if pa.types.is_date64(self.stored) else _PER_SECOND[self.stored.unit]
-        return pa.array(seconds * per_second, pa.int64(), mask=gaps).cast(self.stored)
+        if pa.types.is_date32(self.dates):
+            return pa.array((seconds // 86400).astype(np.int32), pa.int32(), mask=gaps).cast(self.dates)
+        per_second = 1000 if pa.types.is_date64(self.dates) else _PER_SECOND[self.dates.unit]
+        return pa.array(seconds * per_second, pa.int64(), mask=gaps).cast(self.dates)
 
     @classmethod
     def units(cls, column: Any) -> tuple[str, ...]:

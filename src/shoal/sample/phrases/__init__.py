@@ -70,31 +70,6 @@ class People:
     meanings: Mapping[str, str]  # occupation: concept of WordNet
 
 
-@dataclass(frozen=True)
-class Frame:
-    """The clauses that letters of every speciality share."""
-
-    hospital: str
-    reference_lines: Clauses
-    clinic_openings: Clauses
-    ward_openings: Clauses
-    clinic_notes: Clauses
-    ward_notes: Clauses
-    past: Clauses
-    home_young: Clauses
-    home: Clauses
-    home_old: Clauses
-    working: Clauses
-    not_working: Clauses
-    retired: Clauses
-    habits: Clauses
-    hardship: Clauses
-    vitals: Clauses
-    build: Clauses
-    closings: Clauses
-    sign_offs: Clauses
-
-
 @cache
 def specialities() -> tuple[Speciality, ...]:
     return tuple(_speciality(_read(name)) for name in SPECIALITIES)
@@ -108,8 +83,9 @@ def people() -> People:
 
 
 @cache
-def frame() -> Frame:
-    return Frame(**_read("letter"))
+def frame() -> dict[str, Clauses]:
+    """The clauses that letters of every speciality share."""
+    return _read("letter")
 
 
 def _speciality(entries: dict[str, Any]) -> Speciality:
