@@ -91,8 +91,9 @@ def _blocks(source: Any, name: str) -> Iterator[bytes]:
     while piece := source.read(BLOCK):
         rest += piece
         bytes_of_block = np.frombuffer(rest, dtype=np.uint8)
-        outside = np.bitwise_xor.accumulate(bytes_of_block == ord('"')) == 0
-        ends = np.flatnonzero((bytes_of_block == ord("\n")) & outside)
+        inside = bytes_of_block == ord('"')
+        np.logical_xor.accumulate(inside, out=inside)
+        ends = np.flatnonzero((bytes_of_block == ord("\n")) & ~inside)
         if len(ends):
             yield rest[: ends[-1] + 1]
             rest = rest[ends[-1] + 1 :]
