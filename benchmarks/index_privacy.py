@@ -28,6 +28,7 @@ from shoal.attacks.rates import wilson
 from shoal.data.corpus import Corpus
 from shoal.index.client import IndexClient, Keys
 from shoal.index.client.demo import local_server
+from shoal.index.client.search import _group_records
 from shoal.methods.pools import unit_rows
 
 K = 5
@@ -35,7 +36,7 @@ TOPICS, EACH = 20, 100
 SUBJECT = 8  # words
 SEARCHES = int(os.environ.get("SHOAL_BENCH_SEARCHES", "500"))
 FIRST = 10
-MODES: dict[str, dict[str, bool]] = {"sync": {}, "groups": {"by_groups": True}, "thin": {"thin": True}}
+MODES: dict[str, dict[str, bool]] = {"sync": {}, "groups": {"by_groups": True}}
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,6 @@ class Traffic:
     """What the server sees of one search and one reading."""
 
     groups: list[str] = field(default_factory=list)
-    query: dict[str, int] = field(default_factory=dict)
     fetched: list[str] = field(default_factory=list)  # ids of documents
 
 
@@ -78,7 +78,7 @@ def run() -> dict[str, Any]:
                 for row in chosen.tolist():
                     with recorded(client) as traffic:
                         hits = client.search(messages.subjects[row], FIRST, **options)
-                        client.get(operator.id_of[f"m{row}"], alone=mode == "thin")
+                        client.get(operator.id_of[f"m{row}"])
                     seen.append(traffic)
                     answers.append([int(hit.name[1:]) for hit in hits if hit.name])
                 found.append({"search": mode} | quality(messages, chosen, answers))
@@ -133,7 +133,7 @@ def both(chosen: np.ndarray, answers: list[Any]) -> Iterator[tuple[int, Any]]:
 def recorded(client: IndexClient) -> Iterator[Traffic]:
     """The traffic of a client within this block."""
     traffic, connection = Traffic(), client._connection
-    get, post = connection.get, connection.post_json
+    get = connection.get
 
     def watched_get(path: str) -> bytes:
         if path.startswith("/v1/groups/records"):
@@ -144,15 +144,11 @@ def recorded(client: IndexClient) -> Iterator[Traffic]:
             traffic.fetched.append(f"{match[1]}/{match[2]}")
         return get(path)
 
-    def watched_post(path: str, content: Any) -> dict[str, Any]:
-        traffic.query = dict(content["terms"]) if path == "/v1/search" else {}
-        return post(path, content)
-
-    connection.get, connection.post_json = watched_get, watched_post  # type: ignore[method-assign]
+    connection.get = watched_get  # type: ignore[method-assign]
     try:
         yield traffic
     finally:
-        del connection.get, connection.post_json
+        del connection.get
 
 
 class Operator:
@@ -162,15 +158,15 @@ class Operator:
         index = client._index
         self.id_of = {name: client.id_of(name) for name in messages.names}
         self._row_of = {id: int(name[1:]) for name, id in self.id_of.items()}
-        self._messages, self._space = messages, index.space
+        self._messages = messages
         unit = unit_rows(index.space.count_rows(index.space.count(messages.texts)).astype(float), index.space.idf_)[0]
         topics = sp.csr_matrix((np.ones(len(messages.topics)), (messages.topics, np.arange(len(messages.topics)))))
         self._topics = unit_rows(sp.csr_matrix(topics @ unit), np.ones(unit.shape[1]))[0]
         groups = index.published.groups()
         self._number = {name: number for number, name in enumerate(groups.representatives.names)}
         self._pools = unit_rows(groups.representatives.pools.astype(float), index.space.idf_)[0]
-        members = {name: client._connection.get_json(f"/v1/representatives/{name}/documents") for name in self._number}
-        self._group_of = {id: name for name, listed in members.items() for id in listed["documents"]}
+        rows = _group_records(index, list(self._number))
+        self._group_of = {row["document"]: row["representative"] for row in rows or []}
 
     def guesses(self, seen: list[Traffic], chosen: np.ndarray) -> dict[str, Any]:
         """How often the topic and the document are guessed, with 95 % intervals, and how many candidates there are."""
@@ -187,7 +183,7 @@ class Operator:
         }
 
     def _topic(self, traffic: Traffic, random: np.random.Generator) -> int:
-        """The topic whose mean is nearest to the query, or to the groups that were asked for; else any."""
+        """The topic whose mean is nearest to the groups that were asked for; else any."""
         shown = self._shown(traffic)
         if shown is None:
             return int(random.integers(TOPICS))
@@ -213,11 +209,6 @@ class Operator:
 
     def _shown(self, traffic: Traffic) -> sp.csr_matrix | None:
         """What the operator knows of the query, as a vector."""
-        if traffic.query:
-            row = np.zeros(self._pools.shape[1])
-            for term, count in traffic.query.items():
-                row[int(term)] = count * self._space.idf_[int(term)]
-            return sp.csr_matrix(row)
         return (
             sp.csr_matrix(self._pools[[self._number[name] for name in traffic.groups]].sum(axis=0))
             if traffic.groups

@@ -18,17 +18,14 @@ from threading import Thread
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from benchmarks import measure
 from benchmarks.index_corpus import (
     CIPHERTEXT,
     Caller,
-    K,
     Server,
-    as_terms,
     build,
-    counts_of,
-    documents,
     queries,
     serving,
 )
@@ -38,7 +35,8 @@ REQUESTS = 500
 LIMIT = 10  # documents of a search
 CLIENTS = (1, 4, 16)
 SECONDS = float(os.environ.get("SHOAL_BENCH_SECONDS", "60"))
-MIX = {"search": 0.5, "get": 0.25, "put": 0.1, "thin put": 0.05, "delete": 0.1}
+MIX = {"search": 0.5, "get": 0.25, "put": 0.15, "delete": 0.1}  # a search fetches the records of similar groups
+GROUPS = 100
 FOLDER = Path(tempfile.gettempdir()) / "shoal-index-scale"
 
 
@@ -46,7 +44,7 @@ def run() -> dict[str, Any]:
     large = SIZES[-1]
     searching = [{"documents": size} | step(f"search {size}", partial(search, size)) for size in SIZES]
     for row in searching:
-        row["times the first"] = row["server: p50 ms"] / searching[0]["server: p50 ms"]
+        row["times the first"] = row["p50 ms"] / searching[0]["p50 ms"]
     served = step("serve", partial(serve, large))
     inserted = step("insert", partial(insert, large))
     copied = step("client", partial(client, large))
@@ -84,20 +82,11 @@ def index_of(size: int) -> tuple[Path, str]:
 
 
 def search(size: int) -> dict[str, Any]:
-    """POST /v1/search, and the client that ranks by itself, both with the same queries."""
+    """Searches by groups, ranked by the client."""
     file, token = index_of(size)
-    texts = queries(REQUESTS, 1)
-    wanted = [{"terms": as_terms(counts_of(text)), "limit": LIMIT} for text in texts]
     with serving(file) as server:
-        caller = Caller(server.url, token)
-        bodies = iter(wanted[:20])
-        timed(server, 20, lambda: caller.ask("POST", "/v1/search", next(bodies)))
-        bodies = iter(wanted)
-        on_server = timed(server, REQUESTS, lambda: caller.ask("POST", "/v1/search", next(bodies)))
-        on_client, _ = measure.apart(Client(server.url, token, file.with_name("client"), texts))
-    return {f"server: {name}": value for name, value in on_server.items()} | {
-        f"client: {name}": on_client[name] for name in ("p50 ms", "p95 ms", "CPU ms")
-    }
+        searched, _ = measure.apart(Client(server.url, token, file.with_name("client"), queries(REQUESTS, 1)))
+    return {name: searched[name] for name in ("p50 ms", "p95 ms", "CPU ms")}
 
 
 def serve(size: int) -> dict[str, Any]:
@@ -115,28 +104,18 @@ def serve(size: int) -> dict[str, Any]:
 
 
 def insert(size: int) -> dict[str, Any]:
-    """Documents one by one: into the group that a client chose, into the one that the server chooses; and deletions."""
+    """Documents one by one, into groups that a client chose; and deletions."""
     file, token = index_of(size)
-    thin = [{"ciphertext": "YWdl" * 20, "terms": as_terms(row)} for row in newcomers(REQUESTS, 2)]
     with serving(file) as server:
         caller = Caller(server.url, token)
-        groups = [place["representative"] for place in map(json.loads, sample(caller, thin[:20]))]
+        names = iter(group_names(caller)[:REQUESTS])
         made: list[str] = []
 
         def keep(answer: tuple[int, bytes]) -> tuple[int, bytes]:
-            made.append(json.loads(answer[1])["id"])
+            made.append(id_of(answer[1]))
             return answer
 
-        names = iter(groups * REQUESTS)
-        rows = [
-            {"insertion": "group chosen by the client"}
-            | timed(server, REQUESTS, lambda: keep(put(caller, next(names)))),
-        ]
-        bodies = iter(thin)
-        rows.append(
-            {"insertion": "group chosen by the server"}
-            | timed(server, REQUESTS, lambda: keep(caller.write("POST", "/v1/documents/thin", next(bodies)))),
-        )
+        rows = [{"insertion": "a document"} | timed(server, REQUESTS, lambda: keep(put(caller, next(names))))]
         gone = iter(made)
         rows.append(
             {"insertion": "deletion"}
@@ -228,10 +207,8 @@ class Worker(Thread):
         super().__init__(daemon=True)
         self._random = np.random.default_rng(number)
         self._caller = Caller(url, token)
-        self._queries = [{"terms": as_terms(counts_of(text)), "limit": LIMIT} for text in queries(200, 10 + number)]
-        self._newcomers = [{"ciphertext": "YWdl" * 20, "terms": as_terms(row)} for row in newcomers(200, 10 + number)]
-        answers = [json.loads(answer) for answer in sample(self._caller, self._newcomers[:5])]
-        self._mine, self._groups = [row["id"] for row in answers], [row["representative"] for row in answers]
+        self._groups = group_names(self._caller)
+        self._mine = [id_of(put(self._caller, self._any(self._groups))[1]) for _ in range(5)]
         self._seen = list(self._mine)
         self.seconds: dict[str, list[float]] = {what: [] for what in MIX}
         self.errors = 0
@@ -241,7 +218,6 @@ class Worker(Thread):
             "search": self._search,
             "get": lambda: self._caller.ask("GET", f"/v1/documents/{self._any(self._seen)}"),
             "put": self._put,
-            "thin put": self._thin,
             "delete": self._delete,
         }
         end = time.perf_counter() + SECONDS
@@ -261,23 +237,16 @@ class Worker(Thread):
         return things[self._random.integers(len(things))]
 
     def _search(self) -> tuple[int, bytes]:
-        status, answer = self._caller.ask("POST", "/v1/search", self._any(self._queries))
+        names = ",".join(self._any(self._groups) for _ in range(GROUPS))
+        status, answer = self._caller.ask("GET", f"/v1/groups/records?representatives={names}")
         if status == 200:
-            self._seen = [hit["id"] for hit in json.loads(answer)["hits"]] or self._seen
+            self._seen = arrow(answer)["document"].to_pylist()[:LIMIT] or self._seen
         return status, answer
 
     def _put(self) -> tuple[int, bytes]:
         status, answer = put(self._caller, self._any(self._groups))
         if status == 201:
-            self._mine.append(json.loads(answer)["id"])
-        return status, answer
-
-    def _thin(self) -> tuple[int, bytes]:
-        status, answer = self._caller.write("POST", "/v1/documents/thin", self._any(self._newcomers))
-        if status == 201:
-            made = json.loads(answer)
-            self._mine.append(made["id"])
-            self._groups = [*self._groups[-20:], made["representative"]]
+            self._mine.append(id_of(answer))
         return status, answer
 
     def _delete(self) -> tuple[int, bytes]:
@@ -287,21 +256,23 @@ class Worker(Thread):
 
 def put(caller: Caller, representative: str) -> tuple[int, bytes]:
     """A document into the group that its client chose."""
-    return caller.write("POST", f"/v1/documents?representative={representative}", os.urandom(CIPHERTEXT))
+    line = json.dumps({"documents": [{"bytes": CIPHERTEXT, "representative": representative}]}).encode()
+    return caller.write("POST", "/v1/batches", line + b"\n" + os.urandom(CIPHERTEXT))
 
 
-def sample(caller: Caller, thin: list[dict[str, Any]]) -> list[bytes]:
-    """Answers to some insertions."""
-    answers = [caller.write("POST", "/v1/documents/thin", body) for body in thin]
-    assert all(status == 201 for status, _ in answers), answers
-    return [answer for _, answer in answers]
+def id_of(answer: bytes) -> str:
+    """The id of the document of a batch of one."""
+    return str(json.loads(answer)["documents"][0]["id"])
 
 
-def newcomers(count: int, seed: int) -> list[Any]:
-    """Documents like those of the index, and not among them."""
-    counts = next(iter(documents(200 * count // K, np.random.default_rng(seed))))
-    rows = np.random.default_rng(seed).choice(counts.shape[0], count, replace=False)
-    return [counts[row] for row in rows]
+def group_names(caller: Caller) -> list[str]:
+    """Names of representatives: those of the first page."""
+    names: list[str] = arrow(caller.ask("GET", "/v1/representatives/pages/0")[1])["name"].to_pylist()
+    return names
+
+
+def arrow(body: bytes) -> pa.Table:
+    return pa.ipc.open_stream(body).read_all()
 
 
 def timed(server: Server, count: int, request: Callable[[], tuple[int, bytes]]) -> dict[str, float]:

@@ -45,6 +45,6 @@ def sqlite(tmp_path: Path) -> str:
 @pytest.fixture
 def api(sqlite: str, tmp_path: Path) -> Iterator[Api]:
     """An application with an operator, two users and a reader, and an index with k=3 that holds nothing."""
-    with Api.on(sqlite, tmp_path / "key", Limits(groups_by="user")) as api:
+    with Api.on(sqlite, Limits(groups_by="user")) as api:
         api.create()
         yield api

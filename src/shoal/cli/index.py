@@ -59,7 +59,6 @@ IdColumn = Annotated[str | None, typer.Option(help="Column that names the docume
 Alone = Annotated[
     bool, typer.Option("--alone", help="Fetch it by itself: quicker, but the server sees which document is read.")
 ]
-Thin = Annotated[bool, typer.Option("--thin", help="Let the server do the work, which then sees the words.")]
 
 
 @index_app.command(
@@ -86,7 +85,6 @@ def create(
         float,
         typer.Option(help="Documents less similar than this to every group wait; 0: none does.", metavar="<0 to 1>"),
     ] = 0.45,
-    trust: Annotated[bool, typer.Option("--trust", help="Let the server hold back vectors of thin clients.")] = False,
     text_column: TextColumn = None,
     id_column: IdColumn = None,
     recipient: Recipients = None,
@@ -118,7 +116,6 @@ def create(
             release=release,
             private=private,
             embargo=embargo or None,
-            trust=trust,
             text_column=text_column,
             id_column=id_column,
         )
@@ -132,7 +129,6 @@ def put(
         float,
         typer.Option(help="Days before a document that fits no group is placed anyway; 0: at once.", metavar="<days>"),
     ] = 7.0,
-    thin: Thin = False,
     text_column: TextColumn = None,
     id_column: IdColumn = None,
     label_column: Annotated[str | None, typer.Option(help="Column with labels to filter.", **options.named())] = None,
@@ -150,8 +146,7 @@ def put(
 
     Documents that were put before are not sent again, so an interrupted put resumes when it is run again. A changed
     text is a new document, and the earlier one stays until it is deleted. Documents that fit no group wait on this
-    machine: a later put finds them a group, and the first one after --wait days places them in the nearest. With --thin
-    the server chooses the groups, and sees the vectors.
+    machine: a later put finds them a group, and the first one after --wait days places them in the nearest.
     """
     if not 0 <= wait < 1e6:
         raise InputError(f"--wait {wait:g} must be a number of days; 0 places every document at once")
@@ -160,7 +155,6 @@ def put(
         report = client.put(
             source,
             wait=wait,
-            thin=thin,
             text_column=text_column,
             id_column=id_column,
             label_column=label_column,
@@ -260,7 +254,6 @@ def search(
     by_groups: Annotated[
         bool, typer.Option("--by-groups", help="Fetch the records of similar groups alone; the server sees which.")
     ] = False,
-    thin: Thin = False,
     server: Server = None,
     token: Token = None,
     ca: Ca = None,
@@ -270,13 +263,13 @@ def search(
     """Rank documents by a query, best first: similarity, id, name, the words that matched, and how it begins.
 
     After `sync`, and in an index of up to 20,000 documents, the search is at home, and the server learns nothing of it.
-    In a larger index, and with --by-groups, it learns which groups are like the query; with --thin it sees the query.
+    In a larger index, and with --by-groups, it learns which groups are like the query.
     """
     from shoal.index.client.results import SearchFilter
 
     allowed = SearchFilter(since, until, folder, label)
     with connected(server, token, ca, key, needs_key=fetch > 0, may_use_key=True) as client, shown_progress():
-        hits = client.search(" ".join(query), limit, thin=thin, by_groups=by_groups, allowed=allowed)
+        hits = client.search(" ".join(query), limit, by_groups=by_groups, allowed=allowed)
         texts = [client.get(hit.document) for hit in hits[:fetch]]
     if as_json:
         rows: list[dict[str, Any]] = [asdict(hit) for hit in hits]
@@ -325,7 +318,7 @@ def status(server: Server = None, token: Token = None, ca: Ca = None, as_json: A
         write(json.dumps(asdict(figures), indent=2))
         return
     write(f"crowd        k={figures.k}, {figures.groups:,} groups, {figures.terms:,} terms")
-    write(f"documents    {figures.documents:,} visible, {figures.waiting:,} held back by the server")
+    write(f"documents    {figures.documents:,} visible")
     write(f"mine         {figures.mine:,}, of which {figures.put_here:,} were put from this machine")
     write(f"waiting      {figures.waiting_here:,} held back on this machine until similar ones come")
     if figures.overdue:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-import secrets
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -25,7 +26,7 @@ ROLES = ("reader", "user", "operator")
 
 token_app = typer.Typer(
     name="token",
-    help="Make, list and revoke accounts on a server's database.",
+    help="Make, list, renew and revoke accounts on a server's database.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -40,9 +41,8 @@ Address = Annotated[
         metavar="<file or address>",
     ),
 ]
-KeyFile = Annotated[
-    Path | None,
-    typer.Option("--key-file", help="The server's key.  [default: beside the SQLite file]", **options.path()),
+Days = Annotated[
+    float | None, typer.Option(help="Days until the token expires.  [default: never]", **options.above_zero())
 ]
 
 
@@ -58,8 +58,7 @@ def backup(
 ) -> None:
     """Write a server's database as it is at one moment to one file, while the server runs.
 
-    The file holds ciphertexts, hashes of tokens and sealed vectors, and is readable by its owner alone. The server's
-    key file is not in it: keep a copy of it elsewhere.
+    The file holds ciphertexts and hashes of tokens, and is readable by its owner alone.
     """
     with _opened(database) as server_database, shown_progress():
         from shoal.index.server.backup import back_up
@@ -91,12 +90,11 @@ def restore(
     epilog=examples(
         "shoal token make admin --role operator",
         "shoal serve",
-        "shoal serve --database postgresql://shoal@db/shoal --key-file /etc/shoal/key --host 0.0.0.0 --behind-proxy",
+        "shoal serve --database postgresql://shoal@db/shoal --host 0.0.0.0 --behind-proxy --metrics 127.0.0.1:9750",
     )
 )
 def serve(
     database: Address = "shoal.db",
-    key_file: KeyFile = None,
     host: Annotated[str, typer.Option(help="Address to listen on.", metavar="<address>")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port to listen on; 0 for any.", **options.whole(0))] = 8750,
     tls_cert: Annotated[
@@ -110,15 +108,16 @@ def serve(
     max_documents: Annotated[
         int, typer.Option(help="Largest number of documents per account.", **options.whole(1))
     ] = 1_000_000,
+    max_bytes: Annotated[int, typer.Option(help="Largest number of bytes per account.", **options.whole(1))] = 100
+    << 30,
     rate: Annotated[float, typer.Option(help="Requests per second per account.", **options.above_zero())] = 200.0,
     groups_by: Annotated[
         str,
         typer.Option(help="Lowest role that may make groups of its documents.", **options.one_of("user", "operator")),
     ] = "operator",
-    longest_wait: Annotated[
-        float,
-        typer.Option(help="Days before a document that is held back is placed anyway.", **options.above_zero()),
-    ] = 7.0,
+    metrics: Annotated[
+        str | None, typer.Option(help="Address of /metrics for Prometheus.  [default: none]", metavar="<host:port>")
+    ] = None,
 ) -> None:
     """Serve a dynamic index: encrypted documents in a vector space in which each hides in a crowd of at least k.
 
@@ -129,27 +128,26 @@ def serve(
         from shoal.index.server import serving
         from shoal.index.server.accounts import all_accounts
         from shoal.index.server.gate import Limits
+        from shoal.index.server.store import Store
 
-    binding = serving.Binding(host, port, tls_cert, tls_key, behind_proxy)
+    binding = serving.Binding(host, port, tls_cert, tls_key, behind_proxy, metrics)
     binding.check()
     limits = Limits(
         document_bytes=max_document,
         documents=max_documents,
+        account_bytes=max_bytes,
         rate=rate,
         groups_by=groups_by,
-        longest_wait=longest_wait * DAY,
+        behind_proxy=behind_proxy,
     )
     with _opened(database, create=True) as server_database:
-        store = serving.open_store(server_database, key_file)
         with server_database.reading() as connection:
             accounts = all_accounts(connection)
-
-        def announce(line: str) -> None:
-            say(line)
-            if not any(account.active for account in accounts):
-                say("there is no account yet; make one with: shoal token make NAME --role operator")
-
-        serving.serve(store, binding, limits, announce)
+        if not any(account.active for account in accounts):
+            say("there is no account yet; make one with: shoal token make NAME --role operator")
+        if warning := server_database.lacks_connections():
+            say(f"warning: {warning}")
+        serving.serve(Store(server_database), binding, limits, say)
 
 
 @token_app.command(epilog=examples("shoal token make admin --role operator", "shoal token make archive"))
@@ -162,17 +160,40 @@ def make(
             **options.one_of(*ROLES),
         ),
     ] = "user",
+    days: Days = None,
     database: Address = "shoal.db",
 ) -> None:
     """Make an account and print its token. It is not shown again: only its hash is stored."""
     with _opened(database, create=True) as server_database:
-        from shoal.index.server.accounts import make_account, token_of
+        from shoal.index.server.accounts import make_account
 
-        secret = secrets.token_bytes(32)
         with server_database.writing() as connection:
-            account = make_account(connection, name, role, secret)
-    write(token_of(account.id, secret))
+            account, token = make_account(connection, name, role, _in_days(days))
+    write(token)
     say(f"account {account.id}, role {role}; keep the token, it is not shown again")
+
+
+@token_app.command(
+    epilog=examples("shoal token renew 0f1e2d3c4b5a6978 --days 365", "shoal token renew 0f1e2d3c4b5a6978 --new")
+)
+def renew(
+    account: Annotated[str, typer.Argument(help="Id of the account.", metavar="ACCOUNT")],
+    days: Days = None,
+    new: Annotated[
+        bool, typer.Option("--new", help="Print a new token; the earlier one is refused from now on.")
+    ] = False,
+    database: Address = "shoal.db",
+) -> None:
+    """Let a token expire later, earlier or never, or replace it."""
+    with _opened(database) as server_database:
+        from shoal.index.server import accounts
+
+        with server_database.writing() as connection:
+            if new:
+                write(accounts.replace_token(connection, account, _in_days(days)))
+            else:
+                accounts.renew(connection, account, _in_days(days))
+    say(f"expires in {days:g} days" if days else "never expires")
 
 
 @token_app.command("list", epilog=examples("shoal token list"))
@@ -187,8 +208,11 @@ def list_accounts(database: Address = "shoal.db", as_json: AsJson = False) -> No
         write(json.dumps([asdict(account) for account in accounts], indent=2))
         return
     for account in accounts:
-        revoked = "" if account.active else "  revoked"
-        write(f"{account.id}  {account.role:<8}  {account.documents:>9,} documents  {account.name}{revoked}")
+        state = "" if account.active else "  revoked"
+        if account.active and account.expires is not None:
+            state = f"  expires {datetime.fromtimestamp(account.expires, UTC):%Y-%m-%d %H:%M}"
+        stored = f"{account.documents:>9,} documents  {account.bytes / 1e6:>9,.1f} MB"
+        write(f"{account.id}  {account.role:<8}  {stored}  {account.name}{state}")
 
 
 @token_app.command(epilog=examples("shoal token revoke 0f1e2d3c4b5a6978"))
@@ -210,13 +234,12 @@ def transfer(
     account: Annotated[str, typer.Argument(help="Id of a revoked account.", metavar="ACCOUNT")],
     to: Annotated[str, typer.Argument(help="Id of the account that gets its documents.", metavar="TO")],
     database: Address = "shoal.db",
-    key_file: KeyFile = None,
 ) -> None:
     """Give the documents of a revoked account to another one, which can then delete them.
 
     Who can read them stays as it is: only the holders of the keys they were encrypted for.
     """
-    count = _of_revoked(database, key_file, "transferred", account, to)
+    count = _of_revoked(database, "transferred", account, to)
     say(f"{count:,} documents transferred")
 
 
@@ -224,30 +247,33 @@ def transfer(
 def erase(
     account: Annotated[str, typer.Argument(help="Id of a revoked account.", metavar="ACCOUNT")],
     database: Address = "shoal.db",
-    key_file: KeyFile = None,
 ) -> None:
     """Delete all documents of a revoked account, for ever. A line in the log says so."""
-    count = _of_revoked(database, key_file, "erased", account)
+    count = _of_revoked(database, "erased", account)
     say(f"{count:,} documents erased")
 
 
-def _of_revoked(address: str, key_file: Path | None, what: str, account: str, to: str = "") -> int:
+def _of_revoked(address: str, what: str, account: str, to: str = "") -> int:
     """Transfer or erase the documents of a revoked account; running servers notice."""
     with _opened(address) as server_database:
-        from shoal.index.server import documents, serving
-        from shoal.index.server.app import SERVER
+        from shoal.index.server import documents
+        from shoal.index.server.accounts import SERVER
         from shoal.index.server.monitoring import LOGGER, log_as_json
-        from shoal.index.server.store import Answer, WriteTransaction
+        from shoal.index.server.store import Answer, Store, WriteTransaction
 
         def operation(write: WriteTransaction) -> Answer:
             if not to:
                 return Answer(200, {"documents": documents.erase_documents(write, account)})
             return Answer(200, {"documents": documents.transfer_documents(write, account, to), "to": to})
 
-        done = serving.open_store(server_database, key_file).write(SERVER, None, operation).body
+        done = Store(server_database).write(SERVER, None, operation).body
         log_as_json()
         LOGGER.info("", extra={"fields": {"message": f"documents {what}", "account": account} | done})
         return int(done["documents"])
+
+
+def _in_days(days: float | None) -> float | None:
+    return None if days is None else time.time() + days * DAY
 
 
 @contextmanager

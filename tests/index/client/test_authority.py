@@ -31,7 +31,7 @@ def test_a_private_authority_is_trusted_when_it_is_named(
     database.migrate()
     token = accounts_in(database)["user"]
     database.close()
-    with servers(1, sqlite, tmp_path / "key", "--tls-cert", str(made), "--tls-key", str(key)) as [server]:
+    with servers(1, sqlite, tmp_path, "--tls-cert", str(made), "--tls-key", str(key)) as [server]:
         address = server.url()
         assert address.startswith("https://")
         with pytest.raises(InputError, match="comes from no authority that is known here"):

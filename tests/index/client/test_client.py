@@ -82,11 +82,6 @@ def test_a_search_finds_the_same_at_home_and_by_groups(index):
         assert at_home == by_groups != {}
 
 
-def test_a_thin_search_finds_whole_groups(index):
-    found = {hit.document for hit in index.search("heron", 40, thin=True)}
-    assert {hit.document for hit in index.search("heron", 40)} < found
-
-
 def test_a_hit_says_which_words_of_the_query_matched(index):
     hit = index.search("Herons with the feathers of a dragon", 1)[0]
     assert set(hit.words) == {"herons", "feathers"}

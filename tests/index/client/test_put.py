@@ -169,12 +169,6 @@ def test_after_a_restored_backup_what_is_missing_is_put_again(index, new_client,
         assert stored(second) == 24
 
 
-def test_the_server_can_choose_the_groups(index, new_client):
-    report = new_client("writer").put(corpus(bird=texts(BIRDS, 3)), thin=True)
-    assert (report.uploaded, report.waiting) == (3, 0)
-    assert index.status().documents == 27
-
-
 @pytest.fixture
 def starless(index):
     """The index without a group that a text about stars is like."""

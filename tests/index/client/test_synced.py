@@ -104,8 +104,6 @@ def test_a_search_can_be_limited_to_days_folders_and_labels(index, tmp_path):
     assert names(since="1972-01-01", until="1980") == {"more/a.txt", "1"}
     assert names(label="memo") == {"2"}
     assert names(until="1971-01-01") == {"letters/a.txt"}
-    with pytest.raises(InputError, match="cannot read dates"):
-        index.search("heron", thin=True, allowed=SearchFilter(label="memo"))
 
 
 def test_a_record_is_padded_and_opens_for_its_readers_alone():

@@ -69,11 +69,3 @@ def test_of_documents_that_waited_the_server_sees_the_sum_of_k_alone(index, new_
     for group in groups:
         assert len(group["documents"]) >= 3
         assert group["pool"] in sums
-
-
-def test_a_thin_client_shows_the_server_what_it_asks_for(index, new_client, server):
-    with proxy_to(server.address) as proxy:
-        new_client("reader", "reader", address=proxy.address).search("heron", thin=True)
-    ((line, body),) = [request for request in proxy.requests if request[0].startswith("POST")]
-    assert line == "POST /v1/search HTTP/1.1"
-    assert list(json.loads(body)["terms"].values()) == [1]

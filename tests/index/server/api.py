@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import base64
+import json
 import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import httpx
 import pyarrow as pa
 from fastapi.testclient import TestClient
 
-from shoal.index.server.accounts import make_account, token_of
+from shoal.index.server.accounts import make_account
 from shoal.index.server.app import create_app
 from shoal.index.server.database import Database
 from shoal.index.server.gate import Limits
-from shoal.index.server.serving import open_store
 from shoal.index.server.store import Store
 
 TERMS = ["angler", "boat", "crab", "dock", "eel", "fish", "gull", "heron", "ice", "jetty"]
@@ -47,11 +45,11 @@ class Api:
 
     @classmethod
     @contextmanager
-    def on(cls, address: str, key_file: Path, limits: Limits | None = None) -> Iterator[Api]:
+    def on(cls, address: str, limits: Limits | None = None) -> Iterator[Api]:
         """The application on a database, which gets an account per role."""
         database = Database(address)
         database.migrate()
-        store = open_store(database, key_file)
+        store = Store(database)
         app = create_app(store, limits or Limits(groups_by="user"))
         with TestClient(app, raise_server_exceptions=False) as client:
             yield cls(client, accounts_in(database), store)
@@ -64,15 +62,14 @@ class Api:
 
     def create(self, **more: Any) -> httpx.Response:
         """The index, k=3."""
-        wanted = {"k": 3, "embargo": None, "trust": True, "vocabulary": VOCABULARY} | more
+        wanted = {"k": 3, "embargo": None, "vocabulary": VOCABULARY} | more
         return self.ask("POST", "/v1/index", "operator", json=wanted)
 
     def keep(self, content: bytes = b"ciphertext", who: str = "user", **more: Any) -> str:
         """The id of a document that is stored in no group."""
-        headers = BINARY | more.pop("headers", {})
-        response = self.ask("POST", "/v1/documents?status=stored", who, content=content, headers=headers, **more)
+        response = self.put(content, None, who, **more)
         assert response.status_code == 201, response.text
-        return str(response.json()["id"])
+        return id_of(response)
 
     def group(self, rows: list[dict[str, int]] = SEA, who: str = "user") -> tuple[str, list[str]]:
         """A group of new documents: the name of its representative, and their ids."""
@@ -85,14 +82,14 @@ class Api:
         self, representative: str, who: str = "user", content: bytes = b"ciphertext", **more: Any
     ) -> httpx.Response:
         """A document for the group that the client chose."""
-        path = f"/v1/documents?representative={representative}"
-        headers = BINARY | more.pop("headers", {})
-        return self.ask("POST", path, who, content=content, headers=headers, **more)
+        return self.put(content, representative, who, **more)
 
-    def thin(self, terms: dict[str, int], who: str = "user", **more: Any) -> httpx.Response:
-        """A document whose group the server chooses."""
-        wanted = {"ciphertext": base64.b64encode(b"ciphertext").decode(), "terms": terms}
-        return self.ask("POST", "/v1/documents/thin", who, json=wanted, **more)
+    def put(self, content: bytes, representative: str | None, who: str = "user", **more: Any) -> httpx.Response:
+        """A batch of one document without a record."""
+        line = {"documents": [{"bytes": len(content), "representative": representative}]}
+        headers = BINARY | more.pop("headers", {})
+        body = json.dumps(line).encode() + b"\n" + content
+        return self.ask("POST", "/v1/batches", who, content=body, headers=headers, **more)
 
     def sizes(self, who: str = "user") -> list[int]:
         """Of the groups that can be seen."""
@@ -100,8 +97,12 @@ class Api:
 
     def members(self, representative: str, who: str = "user") -> list[str]:
         """The documents of a group that can be seen."""
-        response = self.ask("GET", f"/v1/representatives/{representative}/documents", who)
-        return list(response.json()["documents"]) if response.status_code == 200 else []
+        return arrow(self.ask("GET", f"/v1/groups/records?representatives={representative}", who))["document"]
+
+
+def id_of(response: httpx.Response) -> str:
+    """The id of the document of a batch of one."""
+    return str(response.json()["documents"][0]["id"])
 
 
 def accounts_in(database: Database) -> dict[str, str]:
@@ -109,7 +110,5 @@ def accounts_in(database: Database) -> dict[str, str]:
     tokens = {}
     with database.writing() as connection:
         for name, role in (("operator", "operator"), ("user", "user"), ("other", "user"), ("reader", "reader")):
-            secret = secrets.token_bytes(32)
-            made = make_account(connection, f"{name} {secrets.token_hex(4)}", role, secret)
-            tokens[name] = token_of(made.id, secret)
+            _, tokens[name] = make_account(connection, f"{name} {secrets.token_hex(4)}", role)
     return tokens

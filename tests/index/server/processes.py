@@ -20,10 +20,9 @@ COMMAND = [sys.executable, "-c", "from shoal.cli import main; main()"]
 class ServerProcess:
     """`shoal serve` on a free port, which it announces."""
 
-    def __init__(self, address: str, key_file: Path, *more: str) -> None:
-        where = ["--database", address, "--key-file", str(key_file), "--port", "0"]
-        arguments = ["serve", *where, "--groups-by", "user", *more]
-        self._log = key_file.with_name(f"log{os.urandom(4).hex()}")
+    def __init__(self, address: str, folder: Path, *more: str) -> None:
+        arguments = ["serve", "--database", address, "--port", "0", "--groups-by", "user", *more]
+        self._log = folder / f"log{os.urandom(4).hex()}"
         with open(self._log, "wb") as log:
             self._process = subprocess.Popen([*COMMAND, *arguments], stderr=log, stdout=log)
 
@@ -70,9 +69,9 @@ def patiently(action: Callable[[], object]) -> None:
 
 
 @contextmanager
-def servers(count: int, address: str, key_file: Path, *more: str) -> Iterator[list[ServerProcess]]:
+def servers(count: int, address: str, folder: Path, *more: str) -> Iterator[list[ServerProcess]]:
     """Several on one database; none is left behind."""
-    started = [ServerProcess(address, key_file, *more) for _ in range(count)]
+    started = [ServerProcess(address, folder, *more) for _ in range(count)]
     try:
         for server in started:
             server.url()

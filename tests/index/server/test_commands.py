@@ -26,11 +26,11 @@ def test_a_token_is_printed_once_and_opens_the_server_until_it_is_revoked(sqlite
     listed = shoal("token", "list", "--json", "--database", sqlite)
     [account] = json.loads(listed.stdout)
     assert account["name"] == "admin" and account["role"] == "operator" and token not in listed.stdout
-    with servers(1, sqlite, tmp_path / "key") as [server]:
+    with servers(1, sqlite, tmp_path) as [server]:
         url, headers = server.url(), {"Authorization": f"Bearer {token}"}
-        assert httpx.get(f"{url}/v1/accounts", headers=headers).status_code == 200
+        assert httpx.get(f"{url}/v1/documents", headers=headers).status_code == 200
         assert shoal("token", "revoke", account["id"], "--database", sqlite).exit_code == 0
-        assert httpx.get(f"{url}/v1/accounts", headers=headers).status_code == 401
+        assert httpx.get(f"{url}/v1/documents", headers=headers).status_code == 401
         assert server.end(signal.SIGTERM) == 143
         lines = [json.loads(line) for line in server.log.splitlines() if line.startswith("{")]
         assert [line["status"] for line in lines] == [200, 401]
@@ -71,7 +71,7 @@ def test_mistakes_are_one_line_and_exit_code_2(sqlite: str, tmp_path: Path) -> N
     for words in (
         ["serve", "--host", "0.0.0.0", "--database", sqlite],
         ["serve", "--port", "99999", "--database", sqlite],
-        ["serve", "--database", "postgresql://nobody@127.0.0.1:9/none", "--key-file", str(tmp_path / "key")],
+        ["serve", "--database", "postgresql://nobody@127.0.0.1:9/none"],
         ["serve", "--database", str(tmp_path / "no" / "folder.db")],
         ["token", "make", "two\nlines", "--database", sqlite],
         ["token", "revoke", "nobody", "--database", sqlite],

@@ -16,8 +16,9 @@ from sqlalchemy import func, select, text
 from shoal.errors import InputError
 from shoal.index.server.backup import back_up, restore_from
 from shoal.index.server.database import Database
-from shoal.index.server.tables import blobs, documents, metadata, representatives, state
-from tests.index.server.api import LAND, SEA, Api
+from shoal.index.server.migrations import upgrade
+from shoal.index.server.tables import accounts, blobs, documents, metadata, representatives, state
+from tests.index.server.api import LAND, SEA, Api, id_of
 
 
 def test_migrations_lead_from_an_empty_database_to_the_tables_of_this_version(address: str) -> None:
@@ -28,6 +29,28 @@ def test_migrations_lead_from_an_empty_database_to_the_tables_of_this_version(ad
             assert compare_metadata(MigrationContext.configure(connection), metadata) == []
             row = connection.execute(select(state)).one()
             assert (row.id, row.version, row.k) == (1, 0, None)
+    database.close()
+
+
+def test_documents_that_the_server_held_back_are_in_no_group_after_a_migration(address: str) -> None:
+    database = Database(address)
+    with database._engine.connect().execution_options(shoal_writes=True) as connection, connection.begin():
+        upgrade(connection, "0002")
+        for statement in (
+            "UPDATE state SET k = 3, index_id = 'before', trust = true",
+            "INSERT INTO accounts VALUES ('a', 'a', 'user', 'x', true, 2)",
+            "INSERT INTO documents (id, owner, status, bytes) VALUES ('d', 'a', 'waiting', 10)",
+            "INSERT INTO documents (id, owner, status, bytes) VALUES ('e', 'a', 'placed', 5)",
+            "INSERT INTO records (document, number, content) VALUES ('d', 1, 'four')",
+            "INSERT INTO waiting VALUES ('d', 'sealed', 0)",
+        ):
+            connection.execute(text(statement))
+    database.migrate()
+    with database.reading() as connection:
+        assert connection.execute(select(state.c.index_id)).scalar_one() != "before"  # clients look again
+        of_documents = select(documents.c.status, documents.c.bytes).order_by(documents.c.id)
+        assert connection.execute(of_documents).all() == [("stored", 14), ("placed", 5)]
+        assert connection.execute(select(accounts.c.bytes, accounts.c.expires)).all() == [(19, None)]
     database.close()
 
 
@@ -70,11 +93,11 @@ def test_an_error_never_shows_the_password_of_the_database() -> None:
 def test_a_backup_of_a_server_that_writes_is_of_one_moment_and_restores_into_either_kind(
     address: str, tmp_path: Path, postgres: Callable[[], str]
 ) -> None:
-    with Api.on(address, tmp_path / "key") as api:
-        api.create(embargo=0.8)
+    with Api.on(address) as api:
+        api.create()
         name, _ = api.group(SEA)
         api.group(LAND)
-        api.thin({"4": 3, "5": 1})
+        api.keep()
         ended = Event()
         writer = Thread(target=_write_until, args=(ended, api, name))
         writer.start()
@@ -98,7 +121,7 @@ def test_a_backup_of_a_server_that_writes_is_of_one_moment_and_restores_into_eit
             if table != "state":
                 assert restored[table] == last[table]
         database.close()
-        with Api.on(target, tmp_path / "key") as again:
+        with Api.on(target) as again:
             again.tokens = api.tokens
             assert sorted(again.sizes()) == sorted(_sizes(last))
             assert again.join(name).status_code == 201
@@ -107,7 +130,7 @@ def test_a_backup_of_a_server_that_writes_is_of_one_moment_and_restores_into_eit
 def _write_until(ended: Event, api: Api, name: str) -> None:
     mine: list[str] = []
     while not ended.is_set():
-        mine.append(api.join(name).json()["id"])
+        mine.append(id_of(api.join(name)))
         if len(mine) > 3:
             api.ask("DELETE", f"/v1/documents/{mine.pop(0)}")
 
@@ -131,6 +154,7 @@ def _check_moment(file: Path) -> None:
     assert {row.id for row in content["documents"]} == {row.document for row in content["blobs"]}
     assert min(_sizes(content)) >= 3
     assert sum(row.documents for row in content["accounts"]) == len(content["documents"])
+    assert sum(row.bytes for row in content["accounts"]) == sum(row.bytes for row in content["documents"])
 
 
 def test_a_backup_replaces_no_file_and_a_restore_no_database(api: Api, tmp_path: Path) -> None:

@@ -3,34 +3,38 @@
 from __future__ import annotations
 
 import json
+import re
+import time
+from collections.abc import Callable
 from pathlib import Path
 
+import httpx
 import pytest
 from sqlalchemy.exc import OperationalError
 
 from shoal.index.server.accounts import revoke
 from shoal.index.server.database import Database
 from shoal.index.server.gate import Limits
-from shoal.index.server.operator_key import OperatorKey
 from shoal.index.server.problems import problem_of
-from shoal.index.server.schemas import SearchWanted
+from shoal.index.server.schemas import GroupsWanted
 from tests.index.server.api import BINARY, LAND, Api, arrow
+from tests.index.server.processes import servers
 from tests.index.server.test_commands import shoal
 
 
-def test_a_query_of_a_million_terms_is_refused_before_it_is_parsed(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(SearchWanted, "model_validate_json", lambda _: pytest.fail("it was parsed"))
-    body = b'{"terms": {' + b",".join(b'"%d": 1' % term for term in range(1_500_000)) + b"}}"
-    refused = api.ask("POST", "/v1/search", "reader", content=body, headers={"Content-Type": "application/json"})
-    assert refused.status_code == 413 and "larger than 262144 bytes" in refused.json()["detail"]
+def test_a_sum_of_a_million_terms_is_refused_before_it_is_parsed(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(GroupsWanted, "model_validate_json", lambda _: pytest.fail("it was parsed"))
+    body = b'{"groups": [{"pool": {' + b",".join(b'"%d": 1' % term for term in range(1_500_000)) + b"}}]}"
+    refused = api.ask("POST", "/v1/groups", content=body, headers={"Content-Type": "application/json"})
+    assert refused.status_code == 413 and "larger than 4194304 bytes" in refused.json()["detail"]
 
 
-def test_the_documents_of_a_revoked_account_are_transferred_and_erased(api: Api, sqlite: str, tmp_path: Path) -> None:
+def test_the_documents_of_a_revoked_account_are_transferred_and_erased(api: Api, sqlite: str) -> None:
     api.group(who="other")
     kept, ids = api.group(LAND, who="user")
     assert api.store is not None
     accounts = {name: api.tokens[name].split("_")[1] for name in ("user", "other")}
-    command = ("--database", sqlite, "--key-file", str(tmp_path / "key"))
+    command = ("--database", sqlite)
     early = shoal("token", "erase", accounts["user"], *command)
     assert early.exit_code != 0 and "revoke it first" in str(early.exception)
     with api.store.database.writing() as connection:
@@ -76,7 +80,7 @@ def test_on_a_full_disk_a_deletion_gets_the_room_that_is_kept_for_it(
         return write(*given)  # type: ignore[arg-type]
 
     monkeypatch.setattr(api.store, "write", full)
-    refused = api.ask("POST", "/v1/documents?status=stored", content=b"x", headers=BINARY)
+    refused = api.put(b"x", None)
     assert refused.status_code == 507
     assert api.ask("DELETE", f"/v1/documents/{document}").status_code == 204
     assert not reserve.exists()
@@ -90,13 +94,8 @@ def test_a_server_whose_disk_is_nearly_full_is_not_ready(api: Api, monkeypatch: 
     assert "nearly full" in api.client.get("/health/ready").json()["detail"]
 
 
-def test_a_key_file_in_a_missing_folder_is_made_with_its_folder(tmp_path: Path) -> None:
-    OperatorKey.read_or_make(tmp_path / "etc" / "shoal" / "key")
-    assert (tmp_path / "etc" / "shoal").stat().st_mode & 0o777 == 0o700
-
-
 def test_only_operators_make_groups_unless_the_operator_says_otherwise(sqlite: str, tmp_path: Path) -> None:
-    with Api.on(sqlite, tmp_path / "key", Limits()) as api:
+    with Api.on(sqlite, Limits()) as api:
         api.create()
         assert api.ask("GET", "/v1/index").json()["mine"]["may_group"] is False
         assert api.ask("GET", "/v1/index", "operator").json()["mine"]["may_group"] is True
@@ -128,3 +127,67 @@ def test_records_are_seen_by_their_owner_and_by_all_once_their_document_is_visib
 def test_a_damaged_page_is_no_busy_database() -> None:
     found = problem_of(OperationalError("SELECT", {}, Exception("database disk image is malformed")))
     assert found is not None and found.status == 500
+
+
+def test_a_token_expires_and_is_renewed_and_replaced(api: Api, sqlite: str) -> None:
+    def status(token: str) -> int:
+        return api.client.get("/v1/index", headers={"Authorization": f"Bearer {token}"}).status_code
+
+    made = shoal("token", "make", "archive", "--days", "0.0000001", "--database", sqlite)
+    token = made.stdout.strip()
+    account = token.split("_")[1]
+    assert status(token) == 401
+    assert shoal("token", "renew", account, "--days", "30", "--database", sqlite).exit_code == 0
+    assert status(token) == 200
+    assert "expires 2" in shoal("token", "list", "--database", sqlite).stdout
+    new = shoal("token", "renew", account, "--new", "--database", sqlite).stdout.strip()
+    assert new.split("_")[1] == account and [status(token), status(new)] == [401, 200]
+    shoal("token", "revoke", account, "--database", sqlite)
+    assert shoal("token", "renew", account, "--database", sqlite).exit_code != 0
+    assert status(new) == 401
+
+
+def test_an_account_keeps_no_more_bytes_than_allowed_records_included(sqlite: str) -> None:
+    with Api.on(sqlite, Limits(account_bytes=100)) as api:
+        api.create()
+        first = api.keep(b"x" * 60)
+        full = api.put(b"x" * 41, None)
+        assert full.status_code == 403 and "100 bytes" in full.json()["detail"]
+        record = f"/v1/documents/{first}/record"
+        assert api.ask("POST", record, content=b"r" * 41, headers=BINARY).status_code == 403
+        for size in (40, 30):  # the second replaces the first
+            assert api.ask("POST", record, content=b"r" * size, headers=BINARY).status_code == 204
+        api.keep(b"x" * 10)
+        assert api.put(b"x", None).status_code == 403
+        api.ask("DELETE", f"/v1/documents/{first}")
+        api.keep(b"x" * 90)
+
+
+def test_answers_are_kept_for_thirty_days(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    key = {"Idempotency-Key": "5f0c"}
+    first = api.put(b"x", None, headers=key)
+    assert api.store is not None
+    clock = time.time
+    for days, is_kept in ((29, True), (31, False)):
+        monkeypatch.setattr(time, "time", lambda days=days: clock() + days * 86_400)
+        api.store.forget_answers()
+        assert (api.put(b"x", None, headers=key).json() == first.json()) == is_kept
+
+
+def test_metrics_have_an_address_of_their_own(sqlite: str, tmp_path: Path) -> None:
+    with servers(1, sqlite, tmp_path, "--metrics", "127.0.0.1:0") as [server]:
+        assert httpx.get(f"{server.url()}/metrics").status_code == 404
+        (port,) = re.findall(r"metrics on port (\d+)", server.log)
+        page = httpx.get(f"http://127.0.0.1:{port}/metrics").text
+    assert "shoal_representatives NaN" in page  # no index yet
+    assert 'shoal_requests_total{method="GET",route="no route",status="404"} 1.0' in page
+
+
+def test_a_server_warns_if_the_database_has_too_few_connections(
+    postgres: Callable[[], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database = Database(postgres())
+    assert database.lacks_connections() is None
+    monkeypatch.setattr("shoal.index.server.database.CONNECTIONS", 1000)
+    assert "1 servers may open 2000 connections" in str(database.lacks_connections())
+    database.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -12,17 +12,14 @@ from typing import Any
 import pytest
 from sqlalchemy import event
 
-from shoal.index.server.app import SERVER
-from shoal.index.server.documents import place_overdue
-from shoal.index.server.store import Answer
 from tests.index.server.api import LAND, SEA, Api
 from tests.index.server.processes import patiently, running_postgres
 
 
 @contextmanager
-def two(address: str, key: Path) -> Iterator[tuple[Api, Api]]:
+def two(address: str) -> Iterator[tuple[Api, Api]]:
     """Two applications on one database, with the same accounts."""
-    with Api.on(address, key) as first, Api.on(address, key) as second:
+    with Api.on(address) as first, Api.on(address) as second:
         second.tokens = first.tokens
         yield first, second
 
@@ -33,17 +30,16 @@ def everything(api: Api) -> tuple[Any, ...]:
     with api.store.read() as reading:
         names = sorted(reading.index.sizes())
         seen = {name: reading.index.documents_of(name) for name in names}
-        return reading.state.version, seen, sorted(reading.index.waiting), dict(reading.replica.number_of)
+        return reading.state.version, seen, dict(reading.replica.number_of)
 
 
 def test_two_servers_on_one_database_keep_in_step(address: str, tmp_path: Path) -> None:
-    with two(address, tmp_path / "key") as (first, second):
-        first.create(embargo=0.8)
+    with two(address) as (first, second):
+        first.create()
         sea, ids = first.group(SEA)
         assert second.join(sea, "other").status_code == 201
         assert first.sizes() == second.sizes() == [4]
-        waits = [api.thin(row).json()["waits"] for api, row in zip((first, second, first), LAND, strict=True)]
-        assert waits == [True, True, False]  # vectors held back by one server are known to the other
+        second.group(LAND)
         assert everything(first) == everything(second)
         for document in ids[:2]:
             second.ask("DELETE", f"/v1/documents/{document}")
@@ -52,7 +48,7 @@ def test_two_servers_on_one_database_keep_in_step(address: str, tmp_path: Path) 
 
 
 def test_a_repeated_request_may_reach_another_server(address: str, tmp_path: Path) -> None:
-    with two(address, tmp_path / "key") as (first, second):
+    with two(address) as (first, second):
         first.create()
         name, _ = first.group()
         answers = [api.join(name, headers={"Idempotency-Key": "5f0c"}).json() for api in (first, second)]
@@ -61,7 +57,7 @@ def test_a_repeated_request_may_reach_another_server(address: str, tmp_path: Pat
 
 
 def test_a_pool_that_was_retired_can_be_published_again(address: str, tmp_path: Path) -> None:
-    with two(address, tmp_path / "key") as (first, second):
+    with two(address) as (first, second):
         first.create()
         land, _ = first.group(LAND)
         sea, ids = first.group(SEA)
@@ -71,14 +67,14 @@ def test_a_pool_that_was_retired_can_be_published_again(address: str, tmp_path: 
         assert again == sea
         assert second.sizes() == [5, 3]  # land with the rest of the first sea, and the new sea
         assert everything(first) == everything(second)
-        assert everything(first)[3] == {land: 0, sea: 2}
+        assert everything(first)[2] == {land: 0, sea: 2}
 
 
 def test_a_server_that_missed_many_versions_loads_everything(
     address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("shoal.index.server.replica.KEPT_VERSIONS", 2)
-    with two(address, tmp_path / "key") as (first, second):
+    with two(address) as (first, second):
         first.create()
         name, _ = first.group()
         assert second.sizes() == [3]
@@ -90,17 +86,15 @@ def test_a_server_that_missed_many_versions_loads_everything(
 
 @pytest.mark.parametrize("moment", ["commit", "before_cursor_execute"])
 def test_a_write_that_is_not_committed_leaves_no_trace_in_memory(address: str, tmp_path: Path, moment: str) -> None:
-    with two(address, tmp_path / "key") as (api, other):
-        api.create(embargo=0.8)
+    with two(address) as (api, other):
+        api.create()
         api.group(LAND)
         sea, ids = api.group(SEA)
-        held = api.thin({"4": 3, "5": 1}).json()["id"]
+        held = api.keep()
         before = everything(api)
         with failing(api, moment):
             assert api.join(sea).status_code == 503
             assert api.ask("DELETE", f"/v1/documents/{ids[0]}").status_code == 503  # would retire sea
-            assert api.ask("DELETE", f"/v1/documents/{held}").status_code == 503
-            assert api.thin({"4": 2, "5": 1}).status_code == 503
         assert everything(api) == before == everything(other)
         assert api.join(sea).status_code == 201
         assert api.ask("DELETE", f"/v1/documents/{held}").status_code == 204
@@ -129,7 +123,7 @@ def failing(api: Api, moment: str) -> Iterator[None]:
 
 
 def test_a_full_disk_is_said_in_one_line_and_nothing_is_lost(sqlite: str, tmp_path: Path) -> None:
-    with Api.on(sqlite, tmp_path / "key") as api:
+    with Api.on(sqlite) as api:
         api.create()
         name, ids = api.group()
         assert api.store is not None
@@ -152,7 +146,7 @@ def test_a_full_disk_is_said_in_one_line_and_nothing_is_lost(sqlite: str, tmp_pa
 
 
 def test_a_database_that_goes_away_and_comes_back_loses_nothing(tmp_path: Path) -> None:
-    with running_postgres() as server, Api.on(server.get_uri(), tmp_path / "key") as api:
+    with running_postgres() as server, Api.on(server.get_uri()) as api:
         api.create()
         name, ids = api.group()
         patiently(server.stop)
@@ -171,7 +165,7 @@ def test_a_locked_database_is_waited_for_and_then_refused(
     sqlite: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("shoal.index.server.database.WAIT", 0.1)
-    with Api.on(sqlite, tmp_path / "key") as api:
+    with Api.on(sqlite) as api:
         api.create()
         name, _ = api.group()
         other = sqlite3.connect(sqlite, isolation_level=None)
@@ -184,9 +178,7 @@ def test_a_locked_database_is_waited_for_and_then_refused(
 
 
 @pytest.mark.parametrize("jump", [-1e9, 1e9])
-def test_a_clock_that_jumps_changes_nothing_but_how_long_documents_wait(
-    api: Api, monkeypatch: pytest.MonkeyPatch, jump: float
-) -> None:
+def test_a_clock_that_jumps_changes_nothing(api: Api, monkeypatch: pytest.MonkeyPatch, jump: float) -> None:
     name, ids = api.group()
     clock = time.time
     monkeypatch.setattr(time, "time", lambda: clock() + jump)
@@ -195,17 +187,3 @@ def test_a_clock_that_jumps_changes_nothing_but_how_long_documents_wait(
     monkeypatch.setattr(time, "time", clock)
     assert first.status_code == 201 and api.join(name, headers=key).json() == first.json()
     assert api.sizes() == [4] and api.ask("DELETE", f"/v1/documents/{ids[0]}").status_code == 204
-
-
-def test_a_document_that_has_waited_too_long_joins_the_nearest_group(sqlite: str, tmp_path: Path) -> None:
-    with Api.on(sqlite, tmp_path / "key") as api:
-        api.create(embargo=0.8)
-        api.group(SEA)
-        assert api.thin(LAND[0]).json()["waits"]
-        assert api.store is not None
-        admit: Callable[[float], int] = lambda since: api.store.write(  # noqa: E731
-            SERVER, None, lambda writing: Answer(200, {"admitted": place_overdue(writing, since)})
-        ).body["admitted"]
-        assert admit(time.time() - 60) == 0
-        assert admit(time.time() + 60) == 1
-        assert api.sizes() == [4] and api.ask("GET", "/v1/index").json()["waiting"] == 0

@@ -15,17 +15,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fastapi.testclient import TestClient
+from prometheus_client import generate_latest
 
 from shoal.errors import InputError
+from shoal.index.server.app import create_app
 from shoal.index.server.database import _prepare_sqlite
 from shoal.index.server.documents import store_documents
 from shoal.index.server.gate import Limits, Rates, read_body
-from shoal.index.server.monitoring import LOGGER
-from shoal.index.server.operator_key import OperatorKey
+from shoal.index.server.monitoring import LOGGER, Metrics
 from shoal.index.server.problems import Problem
 from shoal.index.server.serving import Binding
 from shoal.index.server.store import Answer
-from tests.index.server.api import BINARY, LAND, SEA, Api, arrow, pool
+from tests.index.server.api import BINARY, SEA, Api
 from tests.index.server.processes import servers
 
 
@@ -35,7 +37,7 @@ from tests.index.server.processes import servers
 )
 def test_without_a_valid_token_nothing_of_the_api_answers(api: Api, authorization: str | None) -> None:
     headers = [(b"authorization", authorization.encode("latin-1"))] if authorization is not None else []
-    for method, path in (("GET", "/v1/index"), ("POST", "/v1/documents"), ("GET", "/v1/nothing"), ("PUT", "/v1/index")):
+    for method, path in (("GET", "/v1/index"), ("POST", "/v1/batches"), ("GET", "/v1/nothing"), ("PUT", "/v1/index")):
         response = api.client.request(method, path, headers=headers)
         assert response.status_code == 401 and response.headers["WWW-Authenticate"] == "Bearer"
 
@@ -82,22 +84,20 @@ def test_no_token_vector_query_ciphertext_or_id_is_in_a_log(api: Api, caplog: py
     with caplog.at_level(logging.DEBUG):
         name, ids = api.group(SEA)
         api.join(name, content=b"a secret ciphertext")
-        thin = api.thin({"3": 77, "4": 88}).json()["id"]
-        api.ask("POST", "/v1/search", json={"terms": {"5": 991}})
+        stored = api.keep()
+        wanted = [{"documents": [stored, ids[0]], "pool": {"3": 77, "nonsense991": 88}}]
+        api.ask("POST", "/v1/groups", json={"groups": wanted})
         api.ask("GET", f"/v1/documents/{ids[0]}")
-        api.ask("DELETE", f"/v1/documents/{thin}")
-        api.ask("POST", "/v1/search", json={"terms": {"nonsense991": 991}})
+        api.ask("DELETE", f"/v1/documents/{stored}")
     lines = [json.dumps(record.fields) for record in caplog.records if record.name == LOGGER.name]
-    assert len(lines) == 10
+    assert len(lines) == 9
     said = [
         record.getMessage() for record in caplog.records if not record.name.startswith("httpx")
     ]  # that is the test's client
     logged = "\n".join(lines + said)
-    for secret in (*api.tokens.values(), *ids, thin, name, "a secret ciphertext", "991", '"77"', '"88"', "nonsense"):
+    for secret in (*api.tokens.values(), *ids, stored, name, "a secret ciphertext", "991", '"77"', '"88"', "nonsense"):
         assert secret not in logged
-    seen = [json.loads(line).get("seen") for line in lines]
-    assert seen.count("vector") == 1 and seen.count("query") == 1  # the second was not valid, and not looked at
-    assert {json.loads(line)["route"] for line in lines} >= {"/v1/documents/{document}", "/v1/groups", "/v1/search"}
+    assert {json.loads(line)["route"] for line in lines} >= {"/v1/documents/{document}", "/v1/groups", "/v1/batches"}
 
 
 def test_a_fault_of_the_server_is_logged_by_its_place_alone(
@@ -108,7 +108,8 @@ def test_a_fault_of_the_server_is_logged_by_its_place_alone(
 
     monkeypatch.setattr("shoal.index.server.documents.count_matrix", broken)
     with caplog.at_level(logging.DEBUG):
-        response = api.ask("POST", "/v1/search", json={"terms": {"5": 1}})
+        wanted = [{"documents": [api.keep(), api.keep()], "pool": {"5": 1}}]
+        response = api.ask("POST", "/v1/groups", json={"groups": wanted})
     assert response.status_code == 500 and "secret" not in response.text
     fields = [record.fields for record in caplog.records if record.name == LOGGER.name]
     assert fields[-1]["fault"].startswith("KeyError in test_security.py")
@@ -116,13 +117,12 @@ def test_a_fault_of_the_server_is_logged_by_its_place_alone(
 
 
 def test_a_body_that_is_too_large_is_refused_whether_it_says_so_or_not(sqlite: str, tmp_path: Path) -> None:
-    with Api.on(sqlite, tmp_path / "key", Limits(document_bytes=1000)) as api:
+    with Api.on(sqlite, Limits(document_bytes=1000)) as api:
         api.create()
-        path = "/v1/documents?status=stored"
-        assert api.ask("POST", path, content=b"x" * 1001, headers=BINARY).status_code == 413
-        assert api.ask("POST", path, content=b"x" * (2 << 20), headers=BINARY).status_code == 413
+        assert api.put(b"x" * 1001, None).status_code == 413
+        assert api.put(b"x" * (2 << 20), None).status_code == 413
         parts = (b"x" * 65536 for _ in range(64))  # chunked, without a length
-        assert api.ask("POST", path, content=parts, headers=BINARY).status_code == 413
+        assert api.ask("POST", "/v1/batches", content=parts, headers=BINARY).status_code == 413
         assert api.ask("GET", "/v1/documents").json()["documents"] == []
         api.keep(b"x" * 1000)
 
@@ -144,22 +144,24 @@ def test_bodies_that_nothing_would_be_done_with_are_never_read(api: Api) -> None
 
     assert asyncio.run(ask("GET", "/v1/index")) == 200
     assert asyncio.run(ask("DELETE", f"/v1/documents/{api.keep()}")) in (403, 404)
-    assert asyncio.run(ask("DELETE", "/v1/accounts")) == 405
-    for path in ("/v1/documents", "/v1/documents/thin", "/v1/groups", "/v1/accounts", "/v1/nothing"):
+    assert asyncio.run(ask("DELETE", "/v1/groups")) == 405
+    for path in ("/v1/batches", "/v1/groups", "/v1/nothing"):
         assert asyncio.run(ask("POST", path)) == 403
 
 
 def test_a_packed_body_is_kept_as_it_is_and_never_unpacked(api: Api) -> None:
     bomb = gzip.compress(bytes(10 << 20))
-    document = api.keep(bomb, headers={"Content-Encoding": "gzip"})
+    document = api.keep(bomb)
     assert api.ask("GET", f"/v1/documents/{document}").content == bomb
+    packed = {"Content-Encoding": "gzip"} | BINARY
+    assert api.ask("POST", "/v1/batches", content=bomb, headers=packed).status_code == 422  # no line of JSON
 
 
 def test_a_request_without_a_token_is_answered_before_its_body_is_read(sqlite: str, tmp_path: Path) -> None:
-    with servers(1, sqlite, tmp_path / "key") as [server]:
+    with servers(1, sqlite, tmp_path) as [server]:
         host, port = server.url().removeprefix("http://").split(":")
         with socket.create_connection((host, int(port))) as connection:
-            connection.sendall(b"POST /v1/documents HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n")
+            connection.sendall(b"POST /v1/batches HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n")
             connection.settimeout(600)  # the machine may be busy
             assert connection.recv(100).startswith(b"HTTP/1.1 401")
 
@@ -198,7 +200,7 @@ def test_path_tricks_lead_nowhere(api: Api, path: str) -> None:
 
 
 def test_too_many_requests_of_an_account_are_refused_and_others_are_not(sqlite: str, tmp_path: Path) -> None:
-    with Api.on(sqlite, tmp_path / "key", Limits(rate=0.001, burst=3)) as api:
+    with Api.on(sqlite, Limits(rate=0.001, burst=3)) as api:
         statuses = [api.ask("GET", "/v1/documents").status_code for _ in range(4)]
         assert statuses == [200, 200, 200, 429]
         assert api.ask("GET", "/v1/documents").headers["Retry-After"] == "1"
@@ -206,7 +208,7 @@ def test_too_many_requests_of_an_account_are_refused_and_others_are_not(sqlite: 
 
 
 def test_documents_that_come_in_together_do_not_exceed_what_an_account_may_have(sqlite: str, tmp_path: Path) -> None:
-    with Api.on(sqlite, tmp_path / "key") as api:
+    with Api.on(sqlite) as api:
         assert api.store is not None
         account = api.store.account_of(api.tokens["user"])  # as each of the requests sees it before it has the lock
         assert account is not None
@@ -226,12 +228,36 @@ def test_documents_that_come_in_together_do_not_exceed_what_an_account_may_have(
 
 def test_an_account_may_ask_again_when_its_bucket_has_filled_up() -> None:
     now = [0.0]
-    rates = Rates(Limits(rate=2.0, burst=1), lambda: now[0])
-    rates.take("a")
-    with pytest.raises(Problem):
-        rates.take("a")
+    rates = Rates(2.0, 1, lambda: now[0])
+    assert [rates.take("a"), rates.take("a")] == [True, False]
     now[0] = 0.5  # 2 a second: one more after half a second
-    rates.take("a")
+    assert rates.left("a") and rates.take("a")
+
+
+def test_failed_log_ins_are_limited_by_address(sqlite: str) -> None:
+    with Api.on(sqlite, Limits(failures=3)) as api:
+        wrong = {"Authorization": "Bearer shoal_0000000000000000_00"}
+        statuses = [api.client.get("/v1/index", headers=wrong).status_code for _ in range(4)]
+        assert statuses == [401, 401, 401, 429]
+        assert api.ask("GET", "/v1/documents").status_code == 429  # nobody gets in from there
+
+
+def test_behind_a_proxy_the_address_is_the_one_that_the_proxy_appended(sqlite: str) -> None:
+    with Api.on(sqlite, Limits(failures=1, behind_proxy=True)) as api:
+        for made_up in ("1.1.1.1", "2.2.2.2"):
+            answer = api.client.get("/v1/index", headers={"X-Forwarded-For": f"{made_up}, 9.9.9.9"})
+        assert answer.status_code == 429
+        assert api.ask("GET", "/v1/documents", headers={"X-Forwarded-For": "9.9.9.9, 8.8.8.8"}).status_code == 200
+
+
+def test_addresses_of_strangers_do_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shoal.index.server.gate.MOST_COUNTED", 100)
+    now = [0.0]
+    rates = Rates(1.0, 5, lambda: now[0])
+    for number in range(1000):
+        now[0] += 0.1
+        rates.take(str(number))
+    assert len(rates._counted) <= 100
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.4", "shoal.example.org"])
@@ -254,15 +280,8 @@ def test_files_that_are_no_certificate_are_refused_before_the_server_says_that_i
         Binding(tls_certificate=certificate, tls_key=key).check()
 
 
-def test_a_key_of_the_server_that_others_can_read_is_refused(tmp_path: Path) -> None:
-    OperatorKey.read_or_make(tmp_path / "key")
-    (tmp_path / "key").chmod(0o644)
-    with pytest.raises(InputError, match="chmod 600"):
-        OperatorKey.read_or_make(tmp_path / "key")
-
-
 def test_a_body_that_is_no_json_is_refused_with_a_remedy(api: Api) -> None:
-    answer = api.ask("POST", "/v1/search", content=b"{", headers={"Content-Type": "application/json"})
+    answer = api.ask("POST", "/v1/groups", content=b"{", headers={"Content-Type": "application/json"})
     assert answer.status_code in (400, 422) and "/openapi.json" in answer.json()["detail"]
 
 
@@ -275,39 +294,17 @@ def test_tls_needs_certificate_and_key(tmp_path: Path) -> None:
         Binding("0.0.0.0", tls_certificate=certificate, tls_key=tmp_path / "none").check()
 
 
-def test_files_of_the_server_are_its_owners_alone(api: Api, sqlite: str, tmp_path: Path) -> None:
+def test_files_of_the_server_are_its_owners_alone(api: Api, sqlite: str) -> None:
     api.keep()
     assert api.store is not None
     api.store.database.keep_reserve()
-    files = [*Path(sqlite).parent.glob("shoal.db*"), tmp_path / "key"]
-    assert len(files) == 5  # the database, its log, its shared memory, the room kept for deletions, the key
+    files = list(Path(sqlite).parent.glob("shoal.db*"))
+    assert len(files) == 4  # the database, its log, its shared memory, the room kept for deletions
     assert {file.stat().st_mode & 0o777 for file in files} == {0o600}
 
 
-def test_a_waiting_vector_is_sealed_and_destroyed_once_its_group_is_known(sqlite: str, tmp_path: Path) -> None:
-    from sqlalchemy import select
-
-    from shoal.index.server.tables import waiting
-
-    with Api.on(sqlite, tmp_path / "key") as api:
-        api.create(embargo=0.8)
-        assert api.store is not None
-        for row in SEA[:2]:
-            api.thin(row)
-        with api.store.database.reading() as connection:
-            sealed = connection.execute(select(waiting.c.sealed)).scalars().all()
-        assert len(sealed) == 2 and all(content.startswith(b"age-encryption.org/v1") for content in sealed)
-        api.thin(SEA[2])
-        with api.store.database.reading() as connection:
-            assert connection.execute(select(waiting)).all() == []
-        held = api.thin(LAND[0]).json()["id"]
-        assert api.ask("DELETE", f"/v1/documents/{held}").status_code == 204
-        with api.store.database.reading() as connection:
-            assert connection.execute(select(waiting)).all() == []
-
-
 def test_an_operator_can_keep_users_from_making_up_groups(sqlite: str, tmp_path: Path) -> None:
-    with Api.on(sqlite, tmp_path / "key", Limits(groups_by="operator")) as api:
+    with Api.on(sqlite, Limits(groups_by="operator")) as api:
         api.create()
         ids = [api.keep() for _ in range(3)]
         wanted = {"groups": [{"documents": ids, "pool": {"9": 1}}]}
@@ -319,7 +316,7 @@ def test_an_operator_can_keep_users_from_making_up_groups(sqlite: str, tmp_path:
 
 def test_what_was_deleted_is_overwritten_on_the_disk(sqlite: str, tmp_path: Path) -> None:
     secret = b"age-encryption.org/v1 a ciphertext like no other " * 200
-    with Api.on(sqlite, tmp_path / "key") as api:
+    with Api.on(sqlite) as api:
         document = api.keep(secret)
         api.keep(b"another")
         assert any(secret[:40] in file.read_bytes() for file in tmp_path.glob("shoal.db*"))
@@ -334,35 +331,12 @@ def test_sqlite_overwrites_what_is_deleted_whatever_it_does_by_default(tmp_path:
         assert connection.execute("PRAGMA secure_delete").fetchone() == (1,)
 
 
-def test_nobody_can_surround_anothers_document_in_the_waiting_room(sqlite: str, tmp_path: Path) -> None:
-    with Api.on(sqlite, tmp_path / "key") as api:
-        api.create(embargo=0.8)
-        api.group(LAND)
-        assert all(api.thin(row, "other").json()["waits"] for row in SEA[:2])
-        placed = api.thin(SEA[2], "user").json()
-        assert placed["waits"], "the pool less what the other user put would be this document"
-    with Api.on(sqlite, tmp_path / "key") as again:  # who owns what waits is known after a restart
-        again.tokens = api.tokens
-        assert not again.thin(SEA[2], "other").json()["waits"]
-        names = arrow(again.ask("GET", "/v1/representatives/pages/0"))["name"]
-        [name] = [name for name in names if placed["id"] in again.members(name)]
-        terms = again.ask("GET", f"/v1/representatives/{name}", "other").json()["terms"]
-        assert terms == pool(SEA)  # three of the other user's
-
-
-def test_a_server_refuses_to_start_with_another_key_than_waiting_vectors_were_sealed_with(
-    sqlite: str, tmp_path: Path
-) -> None:
-    with Api.on(sqlite, tmp_path / "key") as api:
-        api.create(embargo=0.8)
-        api.thin(SEA[0])
-    with pytest.raises(InputError, match="another key"), Api.on(sqlite, tmp_path / "other"):
-        pass
-
-
 def test_a_made_up_method_is_no_label_of_the_metrics(api: Api) -> None:
-    api.client.request("BREW", "/v1/index")
-    page = api.client.get("/metrics").text
+    assert api.store is not None
+    metrics = Metrics(api.store)
+    with TestClient(create_app(api.store, Limits(), metrics)) as client:
+        client.request("BREW", "/v1/index")
+    page = generate_latest(metrics._registry).decode()
     assert "BREW" not in page and 'method="other"' in page
 
 

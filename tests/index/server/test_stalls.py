@@ -16,7 +16,7 @@ from tests.index.server.api import Api
 
 def test_while_many_writers_wait_for_the_database_readers_do_not(tmp_path: Path) -> None:
     file = tmp_path / "shoal.db"
-    with Api.on(str(file), tmp_path / "key") as api, ThreadPoolExecutor(60) as clients:
+    with Api.on(str(file)) as api, ThreadPoolExecutor(60) as clients:
         api.create()
         document = api.keep()
         other = sqlite3.connect(file, isolation_level=None)

@@ -86,7 +86,6 @@ class IndexClient:
         private: str | os.PathLike[str] | None = None,
         vocabulary: Vocabulary | None = None,
         embargo: float | None = 0.45,
-        trust: bool = False,
         text_column: str | None = None,
         id_column: str | None = None,
     ) -> PutReport:
@@ -107,7 +106,7 @@ class IndexClient:
                 k, vocabulary = start.k, start.vocabulary
             if vocabulary is None:
                 raise InputError("there is nothing to start with; give documents, a release of them, or both")
-            self._create(k, vocabulary, embargo, trust)
+            self._create(k, vocabulary, embargo)
             return PutReport()
         keys, documents = self._needed_keys(), open_documents(source, text_column, id_column)
         start = start_of_documents(documents, k) if release is None else read_start(release, private)
@@ -119,7 +118,7 @@ class IndexClient:
             raise InputError(
                 f"the source lacks {counted(missing, 'document')} of the release; give what it was made of"
             )
-        self._create(start.k, start.vocabulary, embargo, trust)
+        self._create(start.k, start.vocabulary, embargo)
         resume(self._index)
         put = Put(self._index, keys, None, store_only=True)
         report = put.run(documents_of(documents), len(digests))
@@ -131,7 +130,6 @@ class IndexClient:
         source: Source,
         *,
         wait: float = WAIT,
-        thin: bool = False,
         text_column: str | None = None,
         id_column: str | None = None,
         label_column: str | None = None,
@@ -140,8 +138,7 @@ class IndexClient:
         """Encrypt and store documents, each in the group of its nearest representative. Those put before are skipped.
 
         A document that fits no group waits here until k similar ones have come. Only a put places waiting documents:
-        the first one after `wait` days places them in the nearest groups; 0: none waits. If `thin`, the server chooses
-        the groups, and sees the vectors.
+        the first one after `wait` days places them in the nearest groups; 0: none waits.
         """
         from shoal.index.client.put import Put, resume
         from shoal.index.client.sources import documents_of, open_documents
@@ -151,7 +148,7 @@ class IndexClient:
         total = sum(1 for _ in documents_of(documents))  # before anything is sent: the source may be unreadable
         resume(index)
         self._know_own()
-        put = Put(index, keys, index.embargo if wait > 0 else None, thin)
+        put = Put(index, keys, index.embargo if wait > 0 else None)
         put.place_waiting(wait)
         return put.run(documents_of(documents), total)
 
@@ -194,7 +191,6 @@ class IndexClient:
         query: str,
         limit: int = 10,
         *,
-        thin: bool = False,
         by_groups: bool = False,
         allowed: SearchFilter = SearchFilter(),
     ) -> list[SearchHit]:
@@ -202,18 +198,14 @@ class IndexClient:
 
         After a `sync`, and in an index of up to 20,000 documents without one, the search is at home: it fetches what
         has changed, and the server learns nothing of the query. Else, or `by_groups`, the records of the most similar
-        groups are fetched, and the server sees which groups. If `thin`, the server ranks groups, and sees the query.
+        groups are fetched, and the server sees which groups.
         """
         from shoal.index.client import search
 
         if limit < 1:
             raise InputError(f"limit={limit} must be at least 1")
         index = self._index
-        if thin:
-            if allowed:
-                raise InputError("the server cannot read dates, folders and labels; filter without {option}", "thin")
-            hits = search.search_thin(index, query, limit)
-        elif self._keys is not None and not by_groups and (index.visible <= AUTO_SYNC or index.records(self._keys)):
+        if self._keys is not None and not by_groups and (index.visible <= AUTO_SYNC or index.records(self._keys)):
             search.sync(index, self._keys)
             hits = search.search_at_home(index, self._keys, query, limit, allowed)
         else:
@@ -228,8 +220,7 @@ class IndexClient:
         pools, sizes = index.published.groups().pools_and_sizes()
         if not len(sizes):
             raise InputError(f"fewer than k={index.k} documents are in groups, so nothing may be published; put more")
-        waiting = int(self._connection.get_json("/v1/index")["waiting"])
-        return release_of_groups(PublishedGroups(index.k, pools, sizes, waiting, index.space), Path(out), force)
+        return release_of_groups(PublishedGroups(index.k, pools, sizes, 0, index.space), Path(out), force)
 
     def status(self) -> IndexStatus:
         """The index in figures."""
@@ -238,12 +229,10 @@ class IndexClient:
         return IndexStatus(
             k=index.k,
             embargo=index.embargo,
-            trust=bool(on_server["trust"]),
             version=int(on_server["version"]),
             groups=int(on_server["groups"]),
             documents=int(on_server["visible"]),
             terms=len(index.vocabulary_json["terms"]),
-            waiting=int(on_server["waiting"]),
             mine=int(on_server["mine"]["documents"]),
             put_here=here["stored"],
             waiting_here=here["waiting"],
@@ -289,11 +278,11 @@ class IndexClient:
             raise InputError("documents are encrypted, and there is no key; make one with: shoal index keys --new")
         return self._keys
 
-    def _create(self, k: int, vocabulary: Vocabulary, embargo: float | None, trust: bool) -> None:
+    def _create(self, k: int, vocabulary: Vocabulary, embargo: float | None) -> None:
         """Create the index, unless it was created with the same start before."""
         before = describe_index(self._connection)
         if before is None:
-            body = {"k": k, "embargo": embargo, "trust": trust, "vocabulary": vocabulary.as_json()}
+            body = {"k": k, "embargo": embargo, "vocabulary": vocabulary.as_json()}
             self._connection.post_json("/v1/index", body)
         elif before["k"] != k or self._index.vocabulary.as_json() != vocabulary.as_json():
             raise InputError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,11 +15,11 @@ import uvicorn
 from shoal.data.keys import Keys
 from shoal.index.client.client import IndexClient
 from shoal.index.client.results import SearchHit
-from shoal.index.server.accounts import make_account, token_of
+from shoal.index.server.accounts import make_account
 from shoal.index.server.app import create_app
 from shoal.index.server.database import Database
 from shoal.index.server.gate import Limits
-from shoal.index.server.serving import open_store
+from shoal.index.server.store import Store
 
 QUERY = "broken hip after a fall"
 
@@ -46,9 +45,8 @@ class LocalServer:
 
     def account(self, name: str, role: str) -> str:
         """The token of a new account."""
-        secret = secrets.token_bytes(32)
         with self.database.writing() as connection:
-            return token_of(make_account(connection, name, role, secret).id, secret)
+            return make_account(connection, name, role)[1]
 
 
 @contextmanager
@@ -56,7 +54,7 @@ def local_server(database: str | Path, limits: Limits = Limits()) -> Iterator[Lo
     """A server on a free port of this machine, until the block ends."""
     opened = Database(str(database))
     opened.migrate()
-    app = create_app(open_store(opened, None), limits)
+    app = create_app(Store(opened), limits)
     listening = socket.create_server(("127.0.0.1", 0))
     server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False))
     thread = Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)

@@ -31,7 +31,7 @@ CREATE TABLE IF NOT EXISTS documents (
     name TEXT NOT NULL,
     key TEXT UNIQUE NOT NULL,    -- of the request that sends it, and its place in it if there are several
     id TEXT UNIQUE,              -- once the server has it
-    representative TEXT          -- once it is in a group; '' if the server alone knows which, or makes it wait
+    representative TEXT          -- once it is in a group; '' if this machine does not know which
 ) STRICT;
 CREATE INDEX IF NOT EXISTS documents_by_name ON documents (name);
 CREATE TABLE IF NOT EXISTS waiting (
@@ -195,10 +195,9 @@ class Journal:
             sent = f"SELECT key FROM documents WHERE id IS NULL AND {OF_REQUEST} ORDER BY rowid"
             # None is left if another put has sent the request too.
             stored = zip(self._all(sent, request.key), ids, representatives, strict=False)
-            has_record = not request.path.startswith("/v1/documents?")  # of an earlier version
             for (key,), document, representative in stored:
-                update = "UPDATE documents SET id = ?, representative = ?, recorded = ? WHERE key = ?"
-                self._all(update, document, representative, int(has_record), key)
+                update = "UPDATE documents SET id = ?, representative = ?, recorded = 1 WHERE key = ?"
+                self._all(update, document, representative, key)
 
     def grouped(self, request: PendingRequest, representative_of: dict[str, str]) -> None:
         """The request put documents into groups: they wait no longer."""

@@ -6,7 +6,6 @@ of documents that waited the pooled counts of k or more.
 
 from __future__ import annotations
 
-import base64
 import json
 import time
 from collections.abc import Iterable, Iterator
@@ -57,7 +56,6 @@ class Put:
     index: OpenedIndex
     keys: Keys
     embargo: float | None  # documents less similar than this to every group wait; None: none does
-    thin: bool = False  # the server chooses the groups, and sees the vectors
     store_only: bool = False  # groups are made later, when all documents are there
     report: PutReport = field(default_factory=PutReport)
 
@@ -96,9 +94,7 @@ class Put:
             new = [pair for pair, is_known in zip(both, known, strict=True) if not is_known]
             counts = self._counted([document.text for document, _ in new])
             sent = [self._placed(_Sent(*pair, counts[row])) for row, pair in enumerate(new)]
-            at_once = 1 if self.thin else len(sent)
-            for first in range(0, len(sent), at_once or 1):
-                yield from self._begin(sent[first : first + at_once])
+            yield from self._begin(sent)
 
     def _complete(self, known: list[tuple[SourceDocument, bytes]]) -> None:
         """Complete documents that were put before: their records, and groups after a backup or a broken creation."""
@@ -117,7 +113,7 @@ class Put:
 
     def _placed(self, sent: _Sent) -> _Sent:
         """With the group that the document joins, or waiting for one."""
-        if self.store_only or self.thin or not sent.counts.nnz:
+        if self.store_only or not sent.counts.nnz:
             return sent
         group = self._nearest_group(sent.counts, self._min_similarity)
         return _Sent(sent.document, sent.digest, sent.counts, group, group is None)
@@ -149,10 +145,6 @@ class Put:
             (self.keys.encrypt(sent.document.text.encode()), self._record(sent.document, sent.digest).sealed(self.keys))
             for sent in documents
         ]
-        if self.thin and documents[0].counts.nnz:
-            texts = [base64.b64encode(content).decode() for content in sealed[0]]
-            body = {"ciphertext": texts[0], "record": texts[1], "terms": as_terms(documents[0].counts)}
-            return PendingRequest(key, "/v1/documents/thin", JSON, json.dumps(body).encode())
         lengths = [
             {"bytes": len(content), "record": len(record), "representative": sent.group}
             for sent, (content, record) in zip(documents, sealed, strict=True)
@@ -254,7 +246,7 @@ def resume(index: OpenedIndex) -> None:
             _note_upload(index.journal, request, answer)
         else:
             _drop_refused(index.journal, request, answer)  # this put uploads the document anew
-            if answer.status not in (*DOCUMENT_REFUSED, 409):
+            if answer.status not in (*DOCUMENT_REFUSED, 404, 405, 409):  # the route may be of an earlier version
                 raise answer
 
 
@@ -281,10 +273,8 @@ def _note_grouping(index: OpenedIndex, request: PendingRequest, answer: Answer) 
 
 
 def _note_upload(journal: Journal, request: PendingRequest, answer: dict[str, Any]) -> list[tuple[str, str | None]]:
-    """Note the answer to an upload of one document or of many; returns id and group of each."""
-    stored = [(document["id"], document["representative"]) for document in answer.get("documents", [answer])]
-    if request.path.endswith("/thin"):  # the server holds it back, or has found it a group
-        stored = [(id, group or "") for id, group in stored]
+    """Note the answer to an upload; returns id and group of each document."""
+    stored = [(document["id"], document["representative"]) for document in answer["documents"]]
     journal.uploaded(request, [id for id, _ in stored], [group for _, group in stored])
     return stored
 

@@ -75,12 +75,10 @@ class IndexStatus:
 
     k: int
     embargo: float | None
-    trust: bool  # the server may hold vectors back
     version: int
     groups: int
     documents: int  # visible
     terms: int
-    waiting: int  # held back by the server
     mine: int  # documents of this account
     put_here: int  # of those, put from this machine
     waiting_here: int  # held back on this machine

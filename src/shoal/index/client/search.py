@@ -1,7 +1,6 @@
 """Search: at home in the records that were synced; else in the records of the groups that are most similar.
 
-At home the server learns that somebody synced. By groups it learns which groups' records were fetched. A thin client
-has the server rank groups, and shows it the query.
+At home the server learns that somebody synced. By groups it learns which groups' records were fetched.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ from shoal.data.keys import Keys
 from shoal.errors import InputError
 from shoal.index.client.opened import OpenedIndex
 from shoal.index.client.published import Groups, table_of
-from shoal.index.client.put import as_terms
 from shoal.index.client.ranking import Match, Ranking
 from shoal.index.client.records import Record
 from shoal.index.client.results import SearchFilter, SearchHit, SyncReport
@@ -90,17 +88,6 @@ def search_by_groups(
             return _ranked(index, keys, query, fetched, similar, allowed)[:limit]
         index.published.expire()
     raise InputError("the index changes faster than it can be searched; try again later")
-
-
-def search_thin(index: OpenedIndex, query: str, limit: int) -> list[SearchHit]:
-    """Documents of the most similar groups, ranked by the server, which sees the query."""
-    counted = _Query.parse(query, index)
-    if not counted.counts.nnz:
-        return []
-    answer = index.connection.post_json("/v1/search", {"terms": as_terms(counted.counts), "limit": limit})
-    return [
-        SearchHit(hit["id"], hit["similarity"], counted.words(hit["terms"]), readable=False) for hit in answer["hits"]
-    ]
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,10 @@
-"""The application: routes, the gate around them, and the task that places overdue documents."""
+"""The application: routes, the gate around them, and the task that tidies up."""
 
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Any
 
@@ -17,40 +16,36 @@ from pydantic.json_schema import models_json_schema
 from starlette.exceptions import HTTPException
 
 import shoal
-from shoal.index.server.accounts import Account
-from shoal.index.server.documents import place_overdue
 from shoal.index.server.gate import Gate, Limits, answer_to
 from shoal.index.server.monitoring import LOGGER, Metrics, fault_of
 from shoal.index.server.problems import Problem
 from shoal.index.server.routes.dependencies import SCHEMAS
 from shoal.index.server.routes.documents import DOCUMENTS
-from shoal.index.server.routes.index import GROUPS, INDEX, REPRESENTATIVES, SEARCH
-from shoal.index.server.routes.operator import ACCOUNTS, HEALTH
+from shoal.index.server.routes.health import HEALTH
+from shoal.index.server.routes.index import GROUPS, INDEX, REPRESENTATIVES
 from shoal.index.server.routes.records import RECORDS
-from shoal.index.server.schemas import AccountWanted, GroupsWanted, IndexWanted, Joining, SearchWanted, ThinDocument
-from shoal.index.server.store import Answer, Store
+from shoal.index.server.schemas import GroupsWanted, IndexWanted, Joining
+from shoal.index.server.store import Store
 
-EVERY = 60.0  # seconds between two looks for overdue documents
-BODIES = (AccountWanted, GroupsWanted, IndexWanted, Joining, SearchWanted, ThinDocument)
-SERVER = Account(id="server", name="server", role="operator", active=True, documents=0)
+EVERY = 60.0  # seconds
+BODIES = (GroupsWanted, IndexWanted, Joining)
 ABOUT = """
 Documents that only their users can read, in a vector space in which every document hides in a crowd of at least k.
 
-The server keeps ciphertexts. With the usual client it sees neither vectors nor queries; the two calls in which it does
-say so: `POST /v1/documents/thin` and `POST /v1/search`. Errors are one line: `{"detail": "…"}`. Every POST and DELETE
-may carry an `Idempotency-Key`: the same request with the same key is carried out once, and answered again.
+The server keeps ciphertexts, and sees neither vectors nor queries. Errors are one line: `{"detail": "…"}`. Every POST
+and DELETE may carry an `Idempotency-Key`: the same request with the same key is carried out once, and answered again,
+for 30 days.
 """
 
 
-def create_app(store: Store, limits: Limits) -> FastAPI:
+def create_app(store: Store, limits: Limits, metrics: Metrics | None = None) -> FastAPI:
     """The server's application on a migrated database."""
-    metrics = Metrics()
 
     @asynccontextmanager
     async def running(_: FastAPI) -> AsyncIterator[None]:
-        placing = asyncio.create_task(_place_overdue_regularly(store, limits))
+        tidying = asyncio.create_task(_tidy_regularly(store))
         yield
-        placing.cancel()
+        tidying.cancel()
 
     app = FastAPI(
         title="Shoal",
@@ -61,13 +56,13 @@ def create_app(store: Store, limits: Limits) -> FastAPI:
         redirect_slashes=False,
         lifespan=running,
     )
-    app.state.store, app.state.limits, app.state.metrics = store, limits, metrics
-    for router in (HEALTH, INDEX, REPRESENTATIVES, GROUPS, DOCUMENTS, RECORDS, SEARCH, ACCOUNTS):
+    app.state.store, app.state.limits = store, limits
+    for router in (HEALTH, INDEX, REPRESENTATIVES, GROUPS, DOCUMENTS, RECORDS):
         app.include_router(router)
     app.openapi = partial(_described, app, app.openapi)  # type: ignore[method-assign]
     app.add_exception_handler(RequestValidationError, _not_valid)
     app.add_exception_handler(HTTPException, _refused)
-    app.add_middleware(Gate, store=store, limits=limits, metrics=metrics)
+    app.add_middleware(Gate, store=store, limits=limits, metrics=metrics or Metrics(store))
     return app
 
 
@@ -80,26 +75,21 @@ def _described(app: FastAPI, described: Callable[[], dict[str, Any]]) -> dict[st
     return schema
 
 
-async def _place_overdue_regularly(store: Store, limits: Limits) -> None:
-    """Load the index, and from time to time place documents that have waited too long."""
+async def _tidy_regularly(store: Store) -> None:
+    """Load the index, and from time to time forget old answers."""
     while True:
         try:
-            await run_in_threadpool(_place_overdue, store, limits)
+            await run_in_threadpool(_tidy, store)
         except Exception as error:  # the database does not answer: the next round may reach it
-            LOGGER.warning("", extra={"fields": {"message": "overdue documents not placed", "fault": fault_of(error)}})
+            LOGGER.warning("", extra={"fields": {"message": "not tidied up", "fault": fault_of(error)}})
         await asyncio.sleep(EVERY)
 
 
-def _place_overdue(store: Store, limits: Limits) -> None:
+def _tidy(store: Store) -> None:
     store.database.keep_reserve()
-    try:
-        with store.read() as read:
-            if not read.index.waiting:
-                return
-    except Problem:  # no index yet
-        return
-    since = time.time() - limits.longest_wait
-    store.write(SERVER, None, lambda write: Answer(200, {"placed": place_overdue(write, since)}))
+    store.forget_answers()
+    with suppress(Problem), store.read():  # no index yet
+        pass
 
 
 def _not_valid(_: Request, error: Any) -> JSONResponse:

@@ -6,6 +6,7 @@ A reading transaction sees one moment. A writing one holds the only writer's loc
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -24,10 +25,12 @@ from shoal.index.server import tables
 
 WAIT = 30  # seconds for another process's lock
 CONNECT = 5  # seconds for a connection
+SERVER_NAME = "shoal-"  # followed by a random name of this process
 # A server that lost its machine or its network while it held the lock must not keep the others waiting for ever.
 POSTGRESQL = {
     "connect_timeout": CONNECT,
     "prepare_threshold": None,  # a connection pool in between may not keep prepared statements
+    "application_name": f"{SERVER_NAME}{secrets.token_hex(4)}",
     "options": f"-c lock_timeout={WAIT}s -c idle_in_transaction_session_timeout={2 * WAIT}s",
 }
 RESERVE = 8 << 20  # bytes
@@ -88,6 +91,24 @@ class Database:
                 raise InputError(
                     "the database has no tables of this version of Shoal; start this version of `shoal serve` on it"
                 )
+
+    def lacks_connections(self) -> str | None:
+        """A warning if all servers together may open more connections than PostgreSQL allows."""
+        if self.file is not None:
+            return None
+        with self.reading() as connection:
+            allowed = int(connection.execute(text("SHOW max_connections")).scalar_one())
+            others = text(
+                "SELECT count(DISTINCT application_name) FROM pg_stat_activity WHERE application_name LIKE :like"
+            )
+            servers = connection.execute(others, {"like": f"{SERVER_NAME}%"}).scalar_one()
+        wanted = servers * 2 * CONNECTIONS
+        if wanted <= allowed:
+            return None
+        return (
+            f"{servers} servers may open {wanted} connections, and the database allows {allowed}; raise its "
+            "max_connections, or run fewer servers"
+        )
 
     def keep_reserve(self) -> None:
         """Keep a file beside SQLite's, whose room deletions get when the disk is full."""

@@ -8,19 +8,18 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sqlalchemy import Column, Connection, Row, delete, insert, select, update
+from sqlalchemy import Connection, Row, delete, func, insert, select, update
 
 from shoal.errors import InputError
 from shoal.index import DynamicIndex, Placement
 from shoal.index.server.gate import Limits
 from shoal.index.server.problems import Problem
-from shoal.index.server.records import add_records, erase_records, renumber
+from shoal.index.server.records import add_records, erase_records, put_record, renumber
 from shoal.index.server.store import Store, WriteTransaction
-from shoal.index.server.tables import accounts, blobs, documents, waiting
+from shoal.index.server.tables import accounts, blobs, documents
 
 NOT_FOUND = "there is no such document, or you may not see it"
 RETIRED = "this representative is retired; fetch the groups again and choose another"
-PLACED_AT_ONCE = 100
 ASKED_AT_ONCE = 500  # ids in a query
 
 
@@ -28,21 +27,31 @@ def store_documents(
     write: WriteTransaction, contents: Sequence[tuple[bytes, bytes | None]], limits: Limits
 ) -> list[str]:
     """Store ciphertexts with their records, in no group yet; returns their new ids."""
-    # Counted under the lock: concurrent requests must not all see the same number.
-    count = select(accounts.c.documents).where(accounts.c.id == write.account.id)
-    if write.connection.execute(count).scalar_one() + len(contents) > limits.documents:
-        raise Problem(403, f"{limits.documents} documents per account are the most allowed; delete some first")
+    sizes = [len(content) + len(record or b"") for content, record in contents]
+    _check_quota(write, len(contents), sum(sizes), limits)
     ids = [secrets.token_hex(16) for _ in contents]
     owned = {"owner": write.account.id, "status": "stored"}
-    rows = [owned | {"id": id, "bytes": len(content)} for id, (content, _) in zip(ids, contents, strict=True)]
+    rows = [owned | {"id": id, "bytes": size} for id, size in zip(ids, sizes, strict=True)]
     write.connection.execute(insert(documents), rows)
     stored = zip(ids, contents, strict=True)
     write.connection.execute(insert(blobs), [{"document": id, "content": content} for id, (content, _) in stored])
     record_of = {id: record for id, (_, record) in zip(ids, contents, strict=True) if record is not None}
     add_records(write.connection, record_of)
     write.stored.update(ids)
-    _add_to_count(write.connection, write.account.id, len(ids))
+    _add_to_account(write.connection, write.account.id, len(ids), sum(sizes))
     return ids
+
+
+def replace_record(write: WriteTransaction, document: str, content: bytes, limits: Limits) -> None:
+    """Store the record of a document of the caller, instead of any earlier one."""
+    owned = select(documents.c.id).where(documents.c.id == document, documents.c.owner == write.account.id)
+    if write.connection.execute(owned).one_or_none() is None:
+        raise Problem(404, "there is no such document of yours; name one that you stored")
+    more = len(content) - put_record(write.connection, document, content)
+    _check_quota(write, 0, more, limits)
+    of_document = update(documents).where(documents.c.id == document)
+    write.connection.execute(of_document.values(bytes=documents.c.bytes + more))
+    _add_to_account(write.connection, write.account.id, 0, more)
 
 
 def place_in_group(write: WriteTransaction, document: str, representative: str) -> Placement:
@@ -51,13 +60,6 @@ def place_in_group(write: WriteTransaction, document: str, representative: str) 
         return write.index.insert_into(document, representative)
     except InputError:
         raise Problem(409, RETIRED) from None
-
-
-def place_nearest(write: WriteTransaction, document: str, counts: sp.csr_matrix) -> Placement:
-    """Place a document in the nearest group; it waits if the server may hold it back."""
-    if not write.state.trust and not write.replica.number_of:
-        raise Problem(409, "there is no group yet; store k documents and make a group of them with POST /v1/groups")
-    return write.index.insert(document, counts, write.account.id)
 
 
 def join_group(write: WriteTransaction, document: str, representative: str) -> Placement:
@@ -101,14 +103,15 @@ def transfer_documents(write: WriteTransaction, account: str, to: str) -> int:
     ids = list(write.connection.execute(select(documents.c.id).where(documents.c.owner == account)).scalars())
     write.connection.execute(update(documents).where(documents.c.owner == account).values(owner=to))
     renumber(write.connection, ids)
-    for owner, more in ((account, -len(ids)), (to, len(ids))):
-        _add_to_count(write.connection, owner, more)
+    size = write.connection.execute(select(accounts.c.bytes).where(accounts.c.id == account)).scalar_one()
+    _add_to_account(write.connection, account, -len(ids), -size)
+    _add_to_account(write.connection, to, len(ids), size)
     return len(ids)
 
 
-def read_document(store: Store, account: str, document: str, column: Column[Any]) -> Any:
-    """A column of a document or its ciphertext: always for its owner, for others once it is visible."""
-    wanted = select(documents.c.owner, column).join(blobs, blobs.c.document == documents.c.id)
+def read_document(store: Store, account: str, document: str) -> bytes:
+    """A ciphertext: always for its owner, for others once it is visible."""
+    wanted = select(documents.c.owner, blobs.c.content).join(blobs, blobs.c.document == documents.c.id)
     with store.database.reading() as connection:
         row = connection.execute(wanted.where(documents.c.id == document)).one_or_none()
     if row is None:
@@ -117,24 +120,13 @@ def read_document(store: Store, account: str, document: str, column: Column[Any]
         with store.read() as read:
             if read.index.group_of(document) is None:
                 raise Problem(404, NOT_FOUND)
-    return row[1]
+    return bytes(row.content)
 
 
 def list_owned(connection: Connection, account: str, after: str, limit: int) -> list[Row[Any]]:
     """The documents of an account by id, after one id."""
     mine = select(documents).where(documents.c.owner == account, documents.c.id > after)
     return list(connection.execute(mine.order_by(documents.c.id).limit(limit)))
-
-
-def place_overdue(write: WriteTransaction, waiting_since: float) -> int:
-    """Place documents that have waited since before this moment in the nearest groups; returns how many."""
-    overdue = select(waiting.c.document).where(waiting.c.since < waiting_since).order_by(waiting.c.since)
-    late = write.connection.execute(overdue.limit(PLACED_AT_ONCE)).scalars().all()
-    if not write.replica.number_of:
-        return 0
-    for document in late:
-        write.index.admit(document)
-    return len(late)
 
 
 def count_matrix(index: DynamicIndex, rows: Sequence[Mapping[str, int]]) -> sp.csr_matrix:
@@ -158,15 +150,17 @@ def _check_stored(write: WriteTransaction, ids: Sequence[str]) -> None:
         if len(rows) < len(part) or any(row.owner != write.account.id for row in rows):
             raise Problem(404, "a document does not exist, or is not yours; name documents that you stored")
         if any(row.status != "stored" for row in rows):
-            raise Problem(409, "a document is in a group already, or waits for one; name documents in no group")
+            raise Problem(409, "a document is in a group already; name documents in no group")
 
 
 def _erase(write: WriteTransaction, owner: str, ids: Sequence[str]) -> None:
     """Delete documents of an owner. Their ids stay in the records, so that clients forget them too."""
-    for table, column in ((documents, documents.c.id), (blobs, blobs.c.document), (waiting, waiting.c.document)):
+    total = select(func.sum(documents.c.bytes)).where(documents.c.id.in_(ids))
+    size = int(write.connection.execute(total).scalar_one())
+    for table, column in ((documents, documents.c.id), (blobs, blobs.c.document)):
         write.connection.execute(delete(table).where(column.in_(ids)))
     erase_records(write.connection, ids)
-    _add_to_count(write.connection, owner, -len(ids))
+    _add_to_account(write.connection, owner, -len(ids), -size)
     index = write.replica.index
     for document in ids:
         if index is not None and document in index:
@@ -181,7 +175,17 @@ def _check_revoked(connection: Connection, account: str) -> None:
         raise Problem(409, "the account is in use, and its documents are its user's; revoke it first")
 
 
-def _add_to_count(connection: Connection, account: str, more: int) -> None:
-    """Count documents that an account stored or lost."""
+def _check_quota(write: WriteTransaction, more: int, more_bytes: int, limits: Limits) -> None:
+    """Counted under the lock: concurrent requests must not all see the same number."""
+    stored = select(accounts.c.documents, accounts.c.bytes).where(accounts.c.id == write.account.id)
+    count, size = write.connection.execute(stored).one()
+    if count + more > limits.documents:
+        raise Problem(403, f"{limits.documents} documents per account are the most allowed; delete some first")
+    if size + more_bytes > limits.account_bytes:
+        raise Problem(403, f"{limits.account_bytes} bytes per account are the most allowed; delete documents first")
+
+
+def _add_to_account(connection: Connection, account: str, count: int, size: int) -> None:
+    """Count what an account stored, or lost."""
     counted = update(accounts).where(accounts.c.id == account)
-    connection.execute(counted.values(documents=accounts.c.documents + more))
+    connection.execute(counted.values(documents=accounts.c.documents + count, bytes=accounts.c.bytes + size))

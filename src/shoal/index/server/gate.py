@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from threading import Lock
 from typing import Any
 
 from fastapi.concurrency import run_in_threadpool
@@ -24,13 +23,13 @@ from shoal.index.server.problems import Problem, problem_of
 from shoal.index.server.store import Store
 
 API = "/v1"
-SEARCH = f"{API}/search"
 # Requests that may wait for the writer's lock in a thread. There are 40 threads: the others are for readers.
 WRITERS = 20
 JSON_AROUND = 1 << 20  # bytes around a document in base64
 # Bytes, by the last part of the path. All other bodies hold documents, or the vocabulary of a new index.
-SMALL_BODIES = {"search": 256 << 10, "groups": 4 << 20, "group": 4 << 10, "accounts": 4 << 10, "record": 1 << 20}
+SMALL_BODIES = {"groups": 4 << 20, "group": 4 << 10, "record": 1 << 20}
 FAULT = "this is a fault of the server, not of your request; the operator finds it in the log"
+MOST_COUNTED = 10_000  # accounts and addresses
 METHODS = {"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"}
 HEADERS = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
 
@@ -47,7 +46,9 @@ class Limits:
     body_rate: float = 16_384.0  # bytes per second
     buffered_bytes: int = 256 << 20  # of all bodies that are being received or wait; a quarter per account
     groups_by: str = "operator"  # lowest role that may make groups by their pools, which nobody can check
-    longest_wait: float = 7 * 86_400.0  # seconds until a document that is held back joins the nearest group
+    account_bytes: int = 100 << 30  # of ciphertexts and records per account
+    failures: int = 20  # log-ins that may fail at once from an address; one more every second
+    behind_proxy: bool = False  # addresses are those that the proxy names
 
     @property
     def body_bytes(self) -> int:
@@ -64,7 +65,8 @@ class Gate:
 
     def __init__(self, app: ASGIApp, store: Store, limits: Limits, metrics: Metrics) -> None:
         self._app, self._store, self._limits, self._metrics = app, store, limits, metrics
-        self._rates, self._buffer = Rates(limits), Buffer(limits)
+        self._rates, self._failures = Rates(limits.rate, limits.burst), Rates(1.0, limits.failures)
+        self._buffer = Buffer(limits)
         self._writers = asyncio.Semaphore(WRITERS)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -95,15 +97,22 @@ class Gate:
         if not scope["path"].startswith(API):
             await self._app(scope, _replayed(b"", receive), answer.send)
             return
-        account = await run_in_threadpool(self._authenticated, headers.get(b"authorization", ""))
+        address = self._address(scope, headers)
+        if not self._failures.left(address):
+            raise Problem(429, "too many log-ins from this address have failed; wait a minute, and check the token")
+        account = await run_in_threadpool(self._account, headers.get(b"authorization", ""))
+        if account is None:
+            self._failures.take(address)
+            raise Problem(401, "a valid token is needed: send the header Authorization: Bearer shoal_…")
         log["account"] = account.id
-        self._rates.take(account.id)
+        if not self._rates.take(account.id):
+            raise Problem(429, f"more than {self._limits.rate:g} requests per second; wait a second, and send fewer")
         has_body = scope["method"] == "POST"  # the bodies of all others are never read
-        if has_body and scope["path"] != SEARCH and not account.may("user"):
+        if has_body and not account.may("user"):
             raise Problem(
                 403, f"your role is {account.role}, which may only read and search; ask an operator for another"
             )
-        writes = scope["method"] in ("POST", "DELETE") and scope["path"] != SEARCH
+        writes = scope["method"] in ("POST", "DELETE")
         with self._buffer.share(account.id) as take:
             body = b""
             if has_body:
@@ -113,30 +122,40 @@ class Gate:
             async with self._writers if writes else nullcontext():
                 await self._app(scope, _replayed(body, receive), answer.send)
 
-    def _authenticated(self, authorization: str) -> Account:
+    def _account(self, authorization: str) -> Account | None:
         kind, _, token = authorization.partition(" ")
-        account = self._store.account_of(token.strip()) if kind.lower() == "bearer" and token.isascii() else None
-        if account is None:
-            raise Problem(401, "a valid token is needed: send the header Authorization: Bearer shoal_…")
-        return account
+        return self._store.account_of(token.strip()) if kind.lower() == "bearer" and token.isascii() else None
+
+    def _address(self, scope: Scope, headers: dict[bytes, str]) -> str:
+        """The caller's address. A proxy appends the one that it sees; those before it anybody may have written."""
+        if self._limits.behind_proxy:
+            return headers.get(b"x-forwarded-for", "").rpartition(",")[2].strip()
+        client = scope.get("client")
+        return str(client[0]) if client else ""
 
 
 class Rates:
-    """A token bucket per account, by a clock that never jumps."""
+    """A bucket per account or address that fills at a rate, up to a burst, by a clock that never jumps."""
 
-    def __init__(self, limits: Limits, clock: Callable[[], float] = time.monotonic) -> None:
-        self._limits, self._clock, self._lock = limits, clock, Lock()
-        self._left: dict[str, tuple[float, float]] = {}  # tokens, and when they were counted
+    def __init__(self, rate: float, burst: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._rate, self._burst, self._clock = rate, burst, clock
+        self._counted: dict[str, tuple[float, float]] = {}  # what is left, and when it was counted
 
-    def take(self, account: str) -> None:
-        """Count one request, or refuse it if there are too many."""
-        with self._lock:
-            now = self._clock()
-            left, counted = self._left.get(account, (float(self._limits.burst), now))
-            left = min(self._limits.burst, left + (now - counted) * self._limits.rate)
-            self._left[account] = (left - 1 if left >= 1 else left), now
-        if left < 1:
-            raise Problem(429, f"more than {self._limits.rate:g} requests per second; wait a second, and send fewer")
+    def left(self, name: str) -> bool:
+        """Whether there is anything left to take."""
+        return self._filled(name) >= 1
+
+    def take(self, name: str) -> bool:
+        """Take one; False if there is none left."""
+        left = self._filled(name)
+        if len(self._counted) >= MOST_COUNTED:  # strangers' addresses must not fill the memory
+            self._counted = {each: count for each, count in self._counted.items() if self._filled(each) < self._burst}
+        self._counted[name] = left - (left >= 1), self._clock()
+        return left >= 1
+
+    def _filled(self, name: str) -> float:
+        left, counted = self._counted.get(name, (self._burst, 0.0))
+        return min(self._burst, left + (self._clock() - counted) * self._rate)
 
 
 class Buffer:

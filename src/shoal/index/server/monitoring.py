@@ -9,9 +9,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
 
-from shoal.index.server.store import ReadTransaction
+from shoal.errors import InputError
+from shoal.index.server.store import Store
 
 LOGGER = logging.getLogger("shoal.index.server")
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
@@ -48,33 +49,28 @@ def fault_of(error: BaseException) -> str:
 class Metrics:
     """Metrics of this process for Prometheus. Labels are routes and statuses, never an account or a document."""
 
-    def __init__(self) -> None:
+    def __init__(self, store: Store) -> None:
         self._registry = registry = CollectorRegistry()
         labels = ("method", "route", "status")
         self._requests = Counter("shoal_requests", "Requests that were answered.", labels, registry=registry)
         self._seconds = Histogram(
             "shoal_request_seconds", "Time to answer.", ("method", "route"), buckets=SECONDS, registry=registry
         )
-        self._seen = Counter("shoal_vectors_seen", "Vectors and queries that clients sent.", registry=registry)
-        self._version = Gauge("shoal_version", "Version of the index.", registry=registry)
-        self._groups = Gauge("shoal_representatives", "Visible groups.", registry=registry)
-        self._waiting = Gauge("shoal_waiting", "Documents that are held back.", registry=registry)
+        version = Gauge("shoal_version", "Version of the index in memory; -1 before it is loaded.", registry=registry)
+        groups = Gauge("shoal_representatives", "Visible groups.", registry=registry)
+        version.set_function(lambda: store.loaded_version)
+        groups.set_function(store.visible_groups)
 
     def answered(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count a request."""
         self._requests.labels(method, route, status).inc()
         self._seconds.labels(method, route).observe(seconds)
 
-    def vector_seen(self) -> None:
-        """Count a vector or a query that a thin client sent."""
-        self._seen.inc()
-
-    def measure(self, reading: ReadTransaction) -> None:
-        """Note the size of the index."""
-        self._version.set(reading.state.version)
-        self._groups.set(len(reading.replica.groups()[0]))
-        self._waiting.set(len(reading.index.waiting))
-
-    def page(self) -> bytes:
-        """The metrics as Prometheus reads them."""
-        return generate_latest(self._registry)
+    def serve(self, address: str) -> int:
+        """Serve /metrics on an address of its own, host:port; returns the port."""
+        host, _, port = address.rpartition(":")
+        try:
+            server, _ = start_http_server(int(port), host.strip("[]"), self._registry)
+        except (OSError, OverflowError, ValueError):
+            raise InputError(f"metrics cannot be served on {address[:60]!r}; give a free host:port") from None
+        return int(server.server_port)

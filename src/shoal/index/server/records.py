@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, Row, bindparam, insert, or_, select, update
+from sqlalchemy import Connection, Row, bindparam, func, insert, or_, select, update
 
-from shoal.index.server.problems import Problem
 from shoal.index.server.tables import blobs, documents, records, state
 
 if TYPE_CHECKING:
-    from shoal.index.server.store import Store, WriteTransaction
+    from shoal.index.server.store import Store
 
 MOST = 16_384  # records of a page
 PAGE_BYTES = 8 << 20
@@ -36,17 +35,16 @@ def add_records(connection: Connection, content_of: dict[str, bytes]) -> None:
         connection.execute(insert(records), rows)
 
 
-def replace_record(write: WriteTransaction, document: str, content: bytes) -> None:
-    """Store the record of a document of the caller that has none, or another one."""
-    owned = select(documents.c.id).where(documents.c.id == document, documents.c.owner == write.account.id)
-    if write.connection.execute(owned).one_or_none() is None:
-        raise Problem(404, "there is no such document of yours; name one that you stored")
-    known = select(records.c.document).where(records.c.document == document)
-    if write.connection.execute(known).one_or_none() is None:
-        add_records(write.connection, {document: content})
-    else:
-        write.connection.execute(update(records).where(records.c.document == document).values(content=content))
-        renumber(write.connection, [document])
+def put_record(connection: Connection, document: str, content: bytes) -> int:
+    """Store the record of a document that has none, or another one; returns the length of that one."""
+    length = select(func.length(records.c.content)).where(records.c.document == document)
+    known = connection.execute(length).one_or_none()
+    if known is None:
+        add_records(connection, {document: content})
+        return 0
+    connection.execute(update(records).where(records.c.document == document).values(content=content))
+    renumber(connection, [document])
+    return int(known[0])
 
 
 def renumber(connection: Connection, changed: Sequence[str]) -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import gc
 import json
 import secrets
-import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,8 +23,7 @@ from sqlalchemy import Column, Connection, Executable, Result, Row, bindparam, d
 
 from shoal.index import Changes, DynamicIndex
 from shoal.index.server import tables
-from shoal.index.server.operator_key import OperatorKey
-from shoal.index.server.tables import documents, representatives, state, vocabulary, waiting
+from shoal.index.server.tables import documents, representatives, state, vocabulary
 
 Ints = NDArray[np.int64]
 
@@ -33,7 +31,6 @@ KEPT_VERSIONS = 1_000  # a process that missed more loads everything
 ASKED_AT_ONCE = 500  # ids in a query
 LOADED_AT_ONCE = 20_000  # rows
 LOADED_ANEW = 100_000  # touched documents from which loading everything is quicker
-WAITING: Any = select(waiting, documents.c.owner).join(documents, documents.c.id == waiting.c.document)
 PLACED: Any = select(documents.c.id, documents.c.representative, documents.c.place)
 WHICH: Any = bindparam("which")
 TO_PLACE = {"status": "placed", "representative": bindparam("number"), "place": bindparam("rank")}
@@ -48,7 +45,7 @@ class _Touched:
 
     @classmethod
     def by(cls, changes: Changes) -> _Touched:
-        documents = frozenset((*changes.placed, *changes.waiting, *changes.gone))
+        documents = frozenset((*changes.placed, *changes.gone))
         return cls(documents, frozenset((*changes.published, *changes.retired)))
 
     @classmethod
@@ -68,9 +65,8 @@ class _Touched:
 class Replica:
     """An index in memory. Whoever uses it holds its lock, and brings it up to date first."""
 
-    def __init__(self, key: OperatorKey) -> None:
+    def __init__(self) -> None:
         self.lock = RLock()
-        self._key = key
         self.forget()
 
     def forget(self) -> None:
@@ -117,18 +113,10 @@ class Replica:
             {"which": document, "number": number_of[name], "rank": rank}
             for document, (name, rank) in changes.placed.items()
         ]
-        held = [
-            {"which": document, "document": document, "sealed": self._key.seal(counts), "since": time.time()}
-            for document, (counts, _) in changes.waiting.items()
-        ]
         retire = update(representatives).where(representatives.c.number == WHICH).values(retired=True)
         _for_each(connection, insert(representatives), published)
         _for_each(connection, retire, retired)
-        # Once its group is known, a document's vector is destroyed.
-        _for_each(connection, delete(waiting).where(waiting.c.document == WHICH), placed)
         _for_each(connection, update(documents).where(documents.c.id == WHICH).values(TO_PLACE), placed)
-        _for_each(connection, insert(waiting), held)
-        _for_each(connection, update(documents).where(documents.c.id == WHICH).values(status="waiting"), held)
         version = now.version + 1
         connection.execute(update(state).values(version=version, published=now.published + len(published)))
         touched = {"version": version, "touched": _Touched.by(changes).to_json()}
@@ -162,7 +150,6 @@ class Replica:
             _where_in(connection, in_use, representatives.c.name, touched.representatives), key=lambda row: row.number
         )
         members = list(_where_in(connection, PLACED, documents.c.id, touched.documents))
-        held = list(_where_in(connection, WAITING, waiting.c.document, touched.documents))
         try:
             known = {name for name in touched.representatives if name in self.number_of}
             self._retire(known)
@@ -174,7 +161,6 @@ class Replica:
                     published={row.name: self._pool(row) for row in used if row.name not in known},
                     retired=sorted(known - {row.name for row in used}),
                     placed=placed,
-                    waiting=self._waiting(held),
                     gone=[document for document in touched.documents if document not in placed],
                 )
             )
@@ -188,16 +174,14 @@ class Replica:
         self.forget()
         content = select(vocabulary.c.content).where(vocabulary.c.hash == now.vocabulary)
         self._weights = np.array(json.loads(connection.execute(content).scalar_one())["weights"], dtype=np.float64)
-        embargo = now.embargo if now.trust else None
         # Ranks among equals must not repeat when a server starts again, so the seed is new.
-        index = DynamicIndex(now.k, self._weights, embargo=embargo, random_state=secrets.randbits(32))
+        index = DynamicIndex(now.k, self._weights, embargo=None, random_state=secrets.randbits(32))
         in_use = select(representatives).where(~representatives.c.retired).order_by(representatives.c.number)
         grouped = PLACED.where(documents.c.representative.is_not(None))
         with _no_garbage_collection():
             index.publish(*self._all_pools(connection.execute(in_use.execution_options(yield_per=LOADED_AT_ONCE))))
             for part in connection.execute(grouped.execution_options(yield_per=LOADED_AT_ONCE)).partitions():
                 index.apply(Changes(placed=self._placed(part)))
-            index.apply(Changes(waiting=self._waiting(connection.execute(WAITING.order_by(waiting.c.since)))))
         self.index, self.id = index, now.index_id
 
     def _all_pools(self, result: Result[Any]) -> tuple[list[str], sp.csr_matrix]:
@@ -224,16 +208,11 @@ class Replica:
             del self._name_of[self.number_of.pop(name)]
 
     def _pool(self, row: Row[Any]) -> sp.csr_matrix:
-        return self._row(np.frombuffer(row.terms, "<i4"), np.frombuffer(row.counts, "<i8"))
-
-    def _row(self, terms: NDArray[Any], counts: NDArray[Any]) -> sp.csr_matrix:
+        terms, counts = np.frombuffer(row.terms, "<i4"), np.frombuffer(row.counts, "<i8")
         return sp.csr_matrix((counts, terms, [0, len(terms)]), shape=(1, len(self._weights)))
 
     def _placed(self, rows: Iterable[Any]) -> dict[str, tuple[str, float]]:
         return {document: (self._name_of[number], rank) for document, number, rank in rows}
-
-    def _waiting(self, rows: Iterable[Row[Any]]) -> dict[str, tuple[sp.csr_matrix, str]]:
-        return {row.document: (self._row(*self._key.open(row.sealed)), row.owner) for row in rows}
 
 
 @contextmanager

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Base64Bytes, BaseModel, ConfigDict, Field, StringConstraints
-
-from shoal.index.server.accounts import NAME
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 ID = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$")]
-MAX_TERMS = 100_000  # of a document, a pool or a query
+MAX_TERMS = 100_000  # of a pool
 NUMBER = r"^(0|[1-9][0-9]{0,8})$"
 EXAMPLE_ID = "5f0c7d2ab9e14c6fa1d30d1f0f8e9a77"
 EXAMPLE_NAME = "9a3f5be20c7744d1b6a1e02f6a5c1d90"
@@ -53,10 +51,7 @@ class IndexWanted(_Strict):
         gt=0,
         lt=1,
         examples=[0.45],
-        description="Documents less similar than this to every group are held back, if the server is trusted.",
-    )
-    trust: bool = Field(
-        default=False, description="May the server hold vectors back, sealed, until k documents make a group?"
+        description="Documents less similar than this to every group wait on their owner's machine.",
     )
     vocabulary: Vocabulary
 
@@ -76,43 +71,19 @@ class IndexShown(BaseModel):
     id: str = Field(examples=[EXAMPLE_ID])
     k: int = Field(examples=[5])
     embargo: float | None = Field(examples=[0.45])
-    trust: bool
     version: int = Field(examples=[4711])
     vocabulary: str = Field(description="SHA-256 of its content.")
     representatives: int = Field(examples=[200], description="All that were ever published, retired ones too.")
     groups: int = Field(examples=[190], description="Groups that can be seen.")
     visible: int = Field(examples=[1012], description="Documents that can be seen.")
-    waiting: int = Field(examples=[3])
     mine: Mine
 
 
-class RepresentativeShown(BaseModel):
-    """The pool of a group: it never changes."""
-
-    name: str = Field(examples=[EXAMPLE_NAME])
-    terms: dict[str, int] = Field(examples=[{"12": 7, "907": 5}])
-
-
-class Documents(BaseModel):
-    """Ids of documents that look alike, in an order that says nothing."""
-
-    documents: list[str] = Field(examples=[[EXAMPLE_ID]])
-
-
-class ThinDocument(_Strict):
-    """A document whose group the server is to choose: **it sees the vector**."""
-
-    ciphertext: Base64Bytes = Field(min_length=1, examples=["YWdlLWVuY3J5cHRpb24ub3JnL3Yx"])
-    record: Base64Bytes | None = Field(default=None, description="The sealed record that its readers search by.")
-    terms: Terms
-
-
 class Placed(BaseModel):
-    """Where a document went."""
+    """Where a document went; to no group yet: null."""
 
     id: str = Field(examples=[EXAMPLE_ID])
     representative: str | None = Field(examples=[EXAMPLE_NAME])
-    waits: bool = Field(description="Held back, or stored without a group.")
 
 
 class DocumentSent(_Strict):
@@ -170,7 +141,7 @@ class DocumentShown(BaseModel):
     """A document of the caller."""
 
     id: str = Field(examples=[EXAMPLE_ID])
-    status: Literal["placed", "waiting", "stored"]
+    status: Literal["placed", "stored"]
     bytes: int = Field(examples=[2048])
 
 
@@ -179,53 +150,3 @@ class DocumentList(BaseModel):
 
     documents: list[DocumentShown]
     after: str | None = Field(examples=[None], description="Ask for the next page with this; null at the end.")
-
-
-class SearchWanted(_Strict):
-    """A query that the server is to answer: **it sees the query**."""
-
-    terms: Terms
-    limit: int = Field(default=10, ge=1, le=1_000, strict=True)
-
-
-class HitShown(BaseModel):
-    """A document, as similar as all of its group."""
-
-    id: str = Field(examples=[EXAMPLE_ID])
-    similarity: float = Field(examples=[0.83])
-    terms: list[int] = Field(examples=[[907, 12]], description="Those that matched, the heaviest first.")
-
-
-class Hits(BaseModel):
-    """The best first."""
-
-    hits: list[HitShown]
-
-
-class AccountWanted(_Strict):
-    """Somebody who may use the index."""
-
-    name: Annotated[str, StringConstraints(pattern=NAME)] = Field(examples=["archive"])
-    role: Literal["reader", "user", "operator"] = "user"
-
-
-class AccountShown(BaseModel):
-    """An account, without its token."""
-
-    id: str = Field(examples=["0f1e2d3c4b5a6978"])
-    name: str = Field(examples=["archive"])
-    role: str = Field(examples=["user"])
-    active: bool
-    documents: int
-
-
-class AccountMade(AccountShown):
-    """A new account. The token is shown this once."""
-
-    token: str = Field(examples=["shoal_0f1e2d3c4b5a6978_…"])
-
-
-class AccountList(BaseModel):
-    """All accounts, revoked ones too."""
-
-    accounts: list[AccountShown]

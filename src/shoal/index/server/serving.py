@@ -1,4 +1,4 @@
-"""Serving: from an address, a database and a key file to a server that runs until it is stopped.
+"""Serving: from an address and a database to a server that runs until it is stopped.
 
 uvicorn waits for ever for the rest of a header, and counts connections that wait among those it allows. Here a
 connection that sends no request keeps nobody out.
@@ -21,10 +21,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from shoal.errors import InputError
 from shoal.index.server.app import create_app
-from shoal.index.server.database import Database
 from shoal.index.server.gate import Limits
-from shoal.index.server.monitoring import log_as_json
-from shoal.index.server.operator_key import OperatorKey
+from shoal.index.server.monitoring import Metrics, log_as_json
 from shoal.index.server.store import Store
 
 HEADER_SECONDS = 10.0
@@ -95,6 +93,7 @@ class Binding:
     tls_certificate: Path | None = None
     tls_key: Path | None = None
     behind_proxy: bool = False
+    metrics: str | None = None  # host:port
 
     def check(self) -> None:
         """Refuse addresses where tokens would be sent unencrypted."""
@@ -121,22 +120,15 @@ class Binding:
             )
 
 
-def open_store(database: Database, key_file: Path | None) -> Store:
-    """The store of a migrated database. The key file of an SQLite file is beside it unless another is named."""
-    if key_file is None and database.file is None:
-        raise InputError("PostgreSQL has no folder for the server's key; name a key file with {option}", "key_file")
-    store = Store(database, OperatorKey.read_or_make(key_file or Path(f"{database.file}.key")))
-    store.check_key()
-    return store
-
-
 def serve(store: Store, binding: Binding, limits: Limits, announce: Callable[[str], object]) -> None:
     """Answer requests until SIGTERM or Ctrl-C. The address is announced as soon as it takes connections."""
     binding.check()
     listening = _listening(binding)
+    metrics = Metrics(store)
+    metrics_port = metrics.serve(binding.metrics) if binding.metrics else 0
     log_as_json()
     config = uvicorn.Config(
-        create_app(store, limits),
+        create_app(store, limits, metrics),
         http=Connection,
         ws="none",
         ssl_certfile=binding.tls_certificate,
@@ -144,12 +136,14 @@ def serve(store: Store, binding: Binding, limits: Limits, announce: Callable[[st
         access_log=False,  # it would log the ids of documents
         log_config=None,
         server_header=False,
-        proxy_headers=False,  # nobody's address is looked at
+        proxy_headers=False,  # the gate reads the one address that a proxy vouches for
         limit_concurrency=MAX_CONNECTIONS,
         timeout_keep_alive=KEEP_ALIVE,
         timeout_graceful_shutdown=SHUTDOWN,
     )
     scheme, port = "https" if binding.tls_certificate else "http", listening.getsockname()[1]
+    if metrics_port:
+        announce(f"metrics on port {metrics_port}")
     announce(f"serving on {scheme}://{_in_url(binding.host)}:{port}")
     uvicorn.Server(config).run(sockets=[listening])
 

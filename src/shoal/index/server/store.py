@@ -8,23 +8,26 @@ it up. The same request with the same idempotency key gets the same answer again
 from __future__ import annotations
 
 import json
+import math
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
-from sqlalchemy import Connection, Row, insert, select
+from sqlalchemy import Connection, Row, delete, insert, select
+from sqlalchemy.exc import SQLAlchemyError
 
 from shoal.index import Changes, DynamicIndex
 from shoal.index.server.accounts import Account, account_of
 from shoal.index.server.database import Database
-from shoal.index.server.operator_key import OperatorKey
 from shoal.index.server.problems import Problem
 from shoal.index.server.records import renumber
 from shoal.index.server.replica import Replica
-from shoal.index.server.tables import requests, waiting
+from shoal.index.server.tables import requests
 
+KEPT_ANSWERS = 30 * 86_400.0  # seconds
 NO_INDEX = "there is no index yet; an operator creates it with POST /v1/index"
 
 
@@ -57,7 +60,7 @@ class IdempotentRequest:
 
     def keep_answer(self, connection: Connection, answer: Answer) -> None:
         """Keep the answer for when the request comes again."""
-        values = {"digest": self.digest, "status": answer.status, "body": json.dumps(answer.body)}
+        values = {"digest": self.digest, "status": answer.status, "body": json.dumps(answer.body), "at": time.time()}
         connection.execute(insert(requests), self._primary_key | values)
 
 
@@ -91,20 +94,31 @@ class WriteTransaction:
 class Store:
     """One index in a database, used by many threads here and by other processes elsewhere."""
 
-    def __init__(self, database: Database, key: OperatorKey) -> None:
-        self.database, self.key = database, key
-        self._replica = Replica(key)
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self._replica = Replica()
+
+    def visible_groups(self) -> float:
+        """How many groups can be seen; not a number if the database does not answer."""
+        try:
+            with self.read() as read:
+                return len(read.replica.groups()[0])
+        except (Problem, SQLAlchemyError):
+            return math.nan
+
+    def forget_answers(self) -> None:
+        """Forget the answers to requests of long ago."""
+        old = requests.c.at < time.time() - KEPT_ANSWERS
+        with self.database.reading() as connection:
+            if connection.execute(select(requests.c.key).where(old).limit(1)).first() is None:
+                return
+        with self.database.writing() as connection:
+            connection.execute(delete(requests).where(old))
 
     @property
     def loaded_version(self) -> int:
         """The version in memory; -1 if none is loaded."""
         return self._replica.version
-
-    def check_key(self) -> None:
-        """Refuse a key that does not open the sealed vectors of waiting documents."""
-        with self.database.reading() as connection:
-            for sealed in connection.execute(select(waiting.c.sealed).limit(1)).scalars():
-                self.key.open(sealed)
 
     def account_of(self, token: str) -> Account | None:
         """The active account with this token."""

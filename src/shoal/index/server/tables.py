@@ -15,7 +15,6 @@ state = Table(
     Column("index_id", Text),  # random; a new one after a restore
     Column("k", Integer),
     Column("embargo", Double),
-    Column("trust", Boolean),  # may the server hold vectors back, sealed?
     Column("vocabulary", Text),
     Column("published", BigInteger, nullable=False),  # representatives so far: the next one's number
     Column("recorded", BigInteger, nullable=False),  # numbers of records so far
@@ -37,6 +36,8 @@ accounts = Table(
     Column("token_hash", LargeBinary, nullable=False),
     Column("active", Boolean, nullable=False),
     Column("documents", BigInteger, nullable=False),  # how many it has stored
+    Column("bytes", BigInteger, nullable=False),  # of its documents
+    Column("expires", Double),  # seconds since 1970; null: the token never does
 )
 
 # Only `retired` ever changes. A retired pool that is published again gets a new number and the same name.
@@ -55,10 +56,10 @@ documents = Table(
     metadata,
     Column("id", Text, primary_key=True),
     Column("owner", Text, nullable=False),
-    Column("status", Text, nullable=False),  # placed, waiting, or stored: in no group yet
+    Column("status", Text, nullable=False),  # placed, or stored: in no group yet
     Column("representative", BigInteger),
     Column("place", Double),  # rank among equals, random
-    Column("bytes", BigInteger, nullable=False),
+    Column("bytes", BigInteger, nullable=False),  # of ciphertext and record
     Index("documents_of_owner", "owner", "id"),
 )
 
@@ -79,15 +80,7 @@ records = Table(
     Column("content", LargeBinary),  # null once the document is deleted
 )
 
-waiting = Table(
-    "waiting",
-    metadata,
-    Column("document", Text, primary_key=True),
-    Column("sealed", LargeBinary, nullable=False),
-    Column("since", Double, nullable=False),  # seconds since 1970
-)
-
-# Answers to requests that may be repeated. Keys are kept as hashes: a new account's token is derived from one.
+# Answers to requests that may be repeated, by the hashes of their keys.
 requests = Table(
     "requests",
     metadata,
@@ -96,6 +89,7 @@ requests = Table(
     Column("digest", LargeBinary, nullable=False),  # of method, path and body
     Column("status", Integer, nullable=False),
     Column("body", Text, nullable=False),
+    Column("at", Double, nullable=False),  # seconds since 1970
 )
 
 # The documents and representatives that each version touched; their present state is in their tables.

@@ -14,12 +14,12 @@ from sqlalchemy import Connection
 from shoal.errors import InputError
 
 
-def upgrade(connection: Connection) -> None:
-    """Run the missing migrations, in the connection's transaction."""
+def upgrade(connection: Connection, revision: str = "head") -> None:
+    """Run the missing migrations up to one, in the connection's transaction."""
     scripts = _scripts()
     try:
         # As alembic's own command does, without its env.py: the connection is already open.
-        with EnvironmentContext(Config(), scripts, fn=lambda now, _: scripts._upgrade_revs("head", now)) as context:
+        with EnvironmentContext(Config(), scripts, fn=lambda now, _: scripts._upgrade_revs(revision, now)) as context:
             context.configure(connection=connection, transactional_ddl=False)
             context.run_migrations()
     except CommandError as problem:

@@ -81,23 +81,14 @@ class Caller:
         limits: Limits = self.request.app.state.limits
         return limits
 
-    def shows(self, what: str) -> None:
-        """Log that the caller shows the server a vector or a query; its content is not logged."""
-        self.request.state.log["seen"] = what
-        self.request.app.state.metrics.vector_seen()
-
-    def answer(self, operation: Callable[[WriteTransaction], Answer]) -> Answer:
-        """Carry out an operation, once per idempotency key."""
+    def write(self, operation: Callable[[WriteTransaction], Answer]) -> Response:
+        """Carry out an operation, once per idempotency key, and send its answer."""
         request = None
         if self.key is not None:
             digest = sha256(f"{self.request.method} {self.request.url.path}?{self.request.url.query}\n".encode())
             digest.update(self.request.state.body)
             request = IdempotentRequest(self.account.id, self.key, digest.digest())
-        return self.store.write(self.account, request, operation)
-
-    def write(self, operation: Callable[[WriteTransaction], Answer]) -> Response:
-        """Carry out an operation and send its answer."""
-        answer = self.answer(operation)
+        answer = self.store.write(self.account, request, operation)
         return JSONResponse(answer.body, answer.status) if answer.status != 204 else Response(status_code=204)
 
 
@@ -117,23 +108,18 @@ def _reader(request: Request, _: Annotated[Any, Security(bearer)]) -> Caller:
 
 def _writer(role: str) -> Callable[..., Caller]:
     def writer(request: Request, _: Annotated[Any, Security(bearer)], key: IdempotencyKey = None) -> Caller:
-        return require(Caller(request, request.state.account, key), role)
+        account: Account = request.state.account
+        if not account.may(role):
+            raise Problem(403, f"your role is {account.role}; this needs {role}: ask an operator")
+        return Caller(request, account, key)
 
     return writer
-
-
-def require(caller: Caller, role: str) -> Caller:
-    """The caller, if they have this role or a higher one."""
-    if not caller.account.may(role):
-        raise Problem(403, f"your role is {caller.account.role}; this needs {role}: ask an operator")
-    return caller
 
 
 Reader = Annotated[Caller, Depends(_reader)]  # the lowest role
 User = Annotated[Caller, Depends(_writer("user"))]
 Operator = Annotated[Caller, Depends(_writer("operator"))]
 DocumentId = Annotated[str, Path(pattern=HEX, description="Id of a document.")]
-Name = Annotated[str, Path(pattern=HEX, description="Name of a representative.")]
 
 
 def body_of(model: type[M]) -> Callable[[Request], M]:
@@ -172,7 +158,7 @@ def checked_document(caller: Caller, content: bytes) -> bytes:
 
 def placed(document: str, placement: Placement) -> dict[str, Any]:
     """Where a document went."""
-    return {"id": document, "representative": placement.representative, "waits": placement.waits}
+    return {"id": document, "representative": placement.representative}
 
 
 def arrow(table: pa.Table, headers: dict[str, str] | None = None) -> Response:

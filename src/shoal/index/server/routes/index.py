@@ -1,4 +1,4 @@
-"""The index and what it publishes: figures, vocabulary, representatives and groups; and search on the server.
+"""The index and what it publishes: figures, vocabulary, representatives and groups.
 
 Vocabularies and representatives never change, so every cache may keep them.
 """
@@ -24,7 +24,6 @@ from shoal.index.server.routes.dependencies import (
     AS_ARROW,
     HEX,
     Caller,
-    Name,
     Operator,
     Reader,
     User,
@@ -35,22 +34,17 @@ from shoal.index.server.routes.dependencies import (
     problems,
 )
 from shoal.index.server.schemas import (
-    Documents,
     GroupsMade,
     GroupsWanted,
-    Hits,
     IndexShown,
     IndexWanted,
-    RepresentativeShown,
-    SearchWanted,
     Vocabulary,
 )
 from shoal.index.server.store import Answer, WriteTransaction
 
 INDEX, REPRESENTATIVES = APIRouter(tags=["index"]), APIRouter(tags=["representatives"])
-GROUPS, SEARCH = APIRouter(tags=["groups"]), APIRouter(tags=["search"])
+GROUPS = APIRouter(tags=["groups"])
 SHOWN = leading_to(200, "The figures.", "vocabulary", "digest", "read_vocabulary")
-MADE = leading_to(201, "The new groups.", "groups/0/representative", "name", "read_representative", "list_members")
 FOREVER = "public, max-age=31536000, immutable"
 PAGE = 5_000
 
@@ -75,11 +69,11 @@ def create(caller: Operator, wanted: Annotated[IndexWanted, Depends(body_of(Inde
     def operation(write: WriteTransaction) -> Answer:
         if write.state.k is not None:
             raise Problem(409, "there is an index already; a database holds one")
-        values = {"index_id": secrets.token_hex(16), "k": wanted.k, "embargo": wanted.embargo, "trust": wanted.trust}
+        values = {"index_id": secrets.token_hex(16), "k": wanted.k, "embargo": wanted.embargo}
         write.connection.execute(insert(tables.vocabulary).values(hash=digest, content=content))
         write.connection.execute(update(tables.state).values(**values, vocabulary=digest))
         state = write.connection.execute(select(tables.state)).one()
-        return Answer(201, _figures(state, caller, [], 0))
+        return Answer(201, _figures(state, caller, []))
 
     return caller.write(operation)
 
@@ -88,8 +82,8 @@ def create(caller: Operator, wanted: Annotated[IndexWanted, Depends(body_of(Inde
 def show(caller: Reader) -> IndexShown:
     """The index in figures."""
     with caller.store.read() as read:
-        sizes, waiting = read.replica.groups()[1], len(read.index.waiting)
-    return IndexShown.model_validate(_figures(read.state, caller, sizes.tolist(), waiting))
+        sizes = read.replica.groups()[1].tolist()
+    return IndexShown.model_validate(_figures(read.state, caller, sizes))
 
 
 @INDEX.get("/v1/vocabulary/{digest}", operation_id="read_vocabulary", response_model=Vocabulary, responses=problems())
@@ -130,29 +124,6 @@ def page(
     return arrow(table_of_page, {"Cache-Control": FOREVER} if len(rows) == PAGE else {})
 
 
-@REPRESENTATIVES.get("/v1/representatives/{name}", responses=problems(), operation_id="read_representative")
-def representative(response: Response, caller: Reader, name: Name) -> RepresentativeShown:
-    """One representative."""
-    table = tables.representatives
-    with caller.store.database.reading() as connection:
-        row = connection.execute(select(table).where(table.c.name == name).limit(1)).one_or_none()
-    if row is None:
-        raise Problem(404, "there is no such representative; fetch the pages again")
-    response.headers["Cache-Control"] = FOREVER
-    terms, counts = np.frombuffer(row.terms, "<i4").tolist(), np.frombuffer(row.counts, "<i8").tolist()
-    return RepresentativeShown(name=name, terms=dict(zip(map(str, terms), counts, strict=True)))
-
-
-@REPRESENTATIVES.get("/v1/representatives/{name}/documents", responses=problems(), operation_id="list_members")
-def members(caller: Reader, name: Name) -> Documents:
-    """The documents of a visible group."""
-    with caller.store.read() as read:
-        ids = read.index.documents_of(name)
-    if not ids:
-        raise Problem(404, "this group is not visible; fetch the groups again")
-    return Documents(documents=ids)
-
-
 @GROUPS.get("/v1/groups", response_class=Response, responses=AS_ARROW | problems())
 def groups(caller: Reader) -> Response:
     """The visible groups at one version (header `Shoal-Version`): `number` and `size`, at least k."""
@@ -165,7 +136,7 @@ def groups(caller: Reader) -> Response:
     "/v1/groups",
     status_code=201,
     response_model=GroupsMade,
-    responses=MADE | problems(409, 507),
+    responses=problems(409, 507),
     openapi_extra=as_json(GroupsWanted),
 )
 def make(caller: User, wanted: Annotated[GroupsWanted, Depends(body_of(GroupsWanted))]) -> Response:
@@ -184,29 +155,16 @@ def make(caller: User, wanted: Annotated[GroupsWanted, Depends(body_of(GroupsWan
     return caller.write(operation)
 
 
-@SEARCH.post("/v1/search", responses=problems(), openapi_extra=as_json(SearchWanted))
-def search(response: Response, caller: Reader, wanted: Annotated[SearchWanted, Depends(body_of(SearchWanted))]) -> Hits:
-    """The documents most similar to a query. **The server sees the query**; the usual client ranks by itself."""
-    caller.shows("query")
-    with caller.store.read() as read:
-        hits = read.index.search(documents.count_matrix(read.index, [wanted.terms]), wanted.limit)
-    response.headers["Shoal-Version"] = str(read.state.version)
-    shown = [{"id": hit.document, "similarity": hit.similarity, "terms": hit.terms} for hit in hits]
-    return Hits.model_validate({"hits": shown})
-
-
-def _figures(state: Any, caller: Caller, sizes: list[int], waiting: int) -> dict[str, Any]:
+def _figures(state: Any, caller: Caller, sizes: list[int]) -> dict[str, Any]:
     return {
         "id": state.index_id,
         "k": state.k,
         "embargo": state.embargo,
-        "trust": state.trust,
         "version": state.version,
         "vocabulary": state.vocabulary,
         "representatives": state.published,
         "groups": len(sizes),
         "visible": sum(sizes),
-        "waiting": waiting,
         "mine": {
             "account": caller.account.id,
             "role": caller.account.role,

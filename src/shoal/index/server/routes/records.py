@@ -103,7 +103,7 @@ def replace(caller: User, document: DocumentId) -> Response:
         raise Problem(422, "the record is empty; send it sealed")
 
     def operation(write: WriteTransaction) -> Answer:
-        records.replace_record(write, document, content)
+        documents.replace_record(write, document, content, caller.limits)
         return Answer(204, {})
 
     return caller.write(operation)
@@ -130,8 +130,7 @@ def put_batch(caller: User) -> Response:
     def operation(write: WriteTransaction) -> Answer:
         ids = documents.store_documents(write, contents, caller.limits)
         placements = [_placement(write, id, one.representative) for id, one in zip(ids, sent, strict=True)]
-        shown = [placed(id, placement) for id, placement in zip(ids, placements, strict=True)]
-        return Answer(201, {"documents": shown})
+        return Answer(201, {"documents": [placed(*pair) for pair in zip(ids, placements, strict=True)]})
 
     return caller.write(operation)
 
