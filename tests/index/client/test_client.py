@@ -174,7 +174,7 @@ def test_the_figures_of_an_index(index):
     index.put(corpus(star=[*texts(STARS, 1), "heron egret marsh reed nest comet"]))
     status = index.status()
     assert (status.k, status.documents, status.mine, status.put_here) == (3, 17, 18, 18)
-    assert (status.waiting, status.waiting_here, status.overdue, status.unfinished) == (0, 0, 0, 0)
+    assert (status.waiting_here, status.overdue, status.unfinished) == (0, 0, 0)
 
 
 def test_documents_that_wait_for_more_than_a_week_are_counted(operator):

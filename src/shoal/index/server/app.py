@@ -19,10 +19,10 @@ import shoal
 from shoal.index.server.gate import Gate, Limits, answer_to
 from shoal.index.server.monitoring import LOGGER, Metrics, fault_of
 from shoal.index.server.problems import Problem
-from shoal.index.server.routes.dependencies import SCHEMAS
+from shoal.index.server.routes.dependencies import PROBLEMS, SCHEMAS
 from shoal.index.server.routes.documents import DOCUMENTS
 from shoal.index.server.routes.health import HEALTH
-from shoal.index.server.routes.index import GROUPS, INDEX, REPRESENTATIVES
+from shoal.index.server.routes.index import INDEX
 from shoal.index.server.routes.records import RECORDS
 from shoal.index.server.schemas import GroupsWanted, IndexWanted, Joining
 from shoal.index.server.store import Store
@@ -57,8 +57,8 @@ def create_app(store: Store, limits: Limits, metrics: Metrics | None = None) -> 
         lifespan=running,
     )
     app.state.store, app.state.limits = store, limits
-    for router in (HEALTH, INDEX, REPRESENTATIVES, GROUPS, DOCUMENTS, RECORDS):
-        app.include_router(router)
+    for router in (HEALTH, INDEX, DOCUMENTS, RECORDS):
+        app.include_router(router, responses=PROBLEMS)
     app.openapi = partial(_described, app, app.openapi)  # type: ignore[method-assign]
     app.add_exception_handler(RequestValidationError, _not_valid)
     app.add_exception_handler(HTTPException, _refused)

@@ -35,9 +35,10 @@ MEANING = {
     503: "The database does not answer.",
     507: "The disk is full.",
 }
-ALWAYS = (400, 401, 403, 404, 408, 413, 422, 429, 503)
 HEX = r"^[0-9a-f]{32}$"
 Responses = dict[int | str, dict[str, Any]]
+# The answers to a request that cannot be carried out, for OpenAPI.
+PROBLEMS: Responses = {status: {"model": ProblemShown, "description": meaning} for status, meaning in MEANING.items()}
 M = TypeVar("M", bound=BaseModel)
 CIPHERTEXT, JSON = "application/octet-stream", "application/json"
 ARROW = "application/vnd.apache.arrow.stream"
@@ -48,19 +49,6 @@ AS_ARROW: Responses = {
 SCHEMAS = "#/components/schemas/"
 
 bearer = HTTPBearer(auto_error=False, description="A token: shoal_…", bearerFormat="shoal_…")
-
-
-def problems(*more: int) -> Responses:
-    """The answers to a request that cannot be carried out, for OpenAPI."""
-    statuses = sorted({*ALWAYS, *more})
-    return {status: {"model": ProblemShown, "description": MEANING[status]} for status in statuses}
-
-
-def leading_to(status: int, meaning: str, field: str, parameter: str, *operations: str) -> Responses:
-    """An answer with a field that other operations take as their parameter, for OpenAPI."""
-    link = {parameter: f"$response.body#/{field}"}
-    links = {operation: {"operationId": operation, "parameters": link} for operation in operations}
-    return {status: {"description": meaning, "links": links}}
 
 
 @dataclass(frozen=True)

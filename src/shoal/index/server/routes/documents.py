@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query, Response
 from sqlalchemy.exc import DBAPIError
@@ -14,22 +14,20 @@ from shoal.index.server.routes.dependencies import (
     CIPHERTEXT,
     DocumentId,
     Reader,
+    Responses,
     User,
     as_json,
     body_of,
     placed,
-    problems,
 )
 from shoal.index.server.schemas import DocumentList, Joining, Placed
 from shoal.index.server.store import Answer, WriteTransaction
 
 DOCUMENTS = APIRouter(tags=["documents"])
-AS_CIPHERTEXT: dict[int | str, dict[str, Any]] = {
-    200: {"description": "The ciphertext.", "content": {CIPHERTEXT: BINARY}}
-}
+AS_CIPHERTEXT: Responses = {200: {"description": "The ciphertext.", "content": {CIPHERTEXT: BINARY}}}
 
 
-@DOCUMENTS.get("/v1/documents", responses=problems(), operation_id="list_documents")
+@DOCUMENTS.get("/v1/documents", operation_id="list_documents")
 def mine(
     caller: Reader,
     mine: Annotated[Literal["true"], Query(description="Only the caller's can be listed.")] = "true",
@@ -44,10 +42,7 @@ def mine(
 
 
 @DOCUMENTS.get(
-    "/v1/documents/{document}",
-    response_class=Response,
-    responses=AS_CIPHERTEXT | problems(),
-    operation_id="read_document",
+    "/v1/documents/{document}", response_class=Response, responses=AS_CIPHERTEXT, operation_id="read_document"
 )
 def read(caller: Reader, document: DocumentId) -> Response:
     """The ciphertext: always of one's own documents, of others' once they are in a visible group."""
@@ -55,11 +50,7 @@ def read(caller: Reader, document: DocumentId) -> Response:
 
 
 @DOCUMENTS.post(
-    "/v1/documents/{document}/group",
-    response_model=Placed,
-    responses=problems(409, 507),
-    openapi_extra=as_json(Joining),
-    operation_id="join_group",
+    "/v1/documents/{document}/group", response_model=Placed, openapi_extra=as_json(Joining), operation_id="join_group"
 )
 def join(caller: User, document: DocumentId, wanted: Annotated[Joining, Depends(body_of(Joining))]) -> Response:
     """Place a stored document of the caller in a group."""
@@ -70,7 +61,7 @@ def join(caller: User, document: DocumentId, wanted: Annotated[Joining, Depends(
     return caller.write(operation)
 
 
-@DOCUMENTS.delete("/v1/documents/{document}", status_code=204, responses=problems(507), operation_id="delete_document")
+@DOCUMENTS.delete("/v1/documents/{document}", status_code=204, operation_id="delete_document")
 def remove(caller: User, document: DocumentId) -> Response:
     """Delete a document of one's own. If fewer than k are left in its group, they join the nearest group."""
 

@@ -7,20 +7,19 @@ from sqlalchemy import select
 
 from shoal.index.server import tables
 from shoal.index.server.problems import Problem
-from shoal.index.server.routes.dependencies import problems
 from shoal.index.server.store import Store
 
 HEALTH = APIRouter(tags=["health"])
 ALIVE = {"status": "ok"}
 
 
-@HEALTH.get("/health/live", responses=problems())
+@HEALTH.get("/health/live")
 async def live() -> dict[str, str]:
     """The process answers."""
     return ALIVE
 
 
-@HEALTH.get("/health/ready", responses=problems())
+@HEALTH.get("/health/ready")
 def ready(request: Request) -> dict[str, str]:
     """The database answers, its disk has room, and the index, if there is one, is in memory."""
     store: Store = request.app.state.store

@@ -26,12 +26,11 @@ from shoal.index.server.routes.dependencies import (
     Caller,
     Operator,
     Reader,
+    Responses,
     User,
     arrow,
     as_json,
     body_of,
-    leading_to,
-    problems,
 )
 from shoal.index.server.schemas import (
     GroupsMade,
@@ -42,20 +41,14 @@ from shoal.index.server.schemas import (
 )
 from shoal.index.server.store import Answer, WriteTransaction
 
-INDEX, REPRESENTATIVES = APIRouter(tags=["index"]), APIRouter(tags=["representatives"])
-GROUPS = APIRouter(tags=["groups"])
-SHOWN = leading_to(200, "The figures.", "vocabulary", "digest", "read_vocabulary")
+INDEX = APIRouter(tags=["index"])
+LINK = {"operationId": "read_vocabulary", "parameters": {"digest": "$response.body#/vocabulary"}}
+SHOWN: Responses = {200: {"description": "The figures.", "links": {"vocabulary": LINK}}}
 FOREVER = "public, max-age=31536000, immutable"
 PAGE = 5_000
 
 
-@INDEX.post(
-    "/v1/index",
-    status_code=201,
-    response_model=IndexShown,
-    responses=problems(409, 507),
-    openapi_extra=as_json(IndexWanted),
-)
+@INDEX.post("/v1/index", status_code=201, response_model=IndexShown, openapi_extra=as_json(IndexWanted))
 def create(caller: Operator, wanted: Annotated[IndexWanted, Depends(body_of(IndexWanted))]) -> Response:
     """Create the index of this database. Its vocabulary never changes."""
     terms, weights = wanted.vocabulary.terms, wanted.vocabulary.weights
@@ -78,7 +71,7 @@ def create(caller: Operator, wanted: Annotated[IndexWanted, Depends(body_of(Inde
     return caller.write(operation)
 
 
-@INDEX.get("/v1/index", responses=SHOWN | problems())
+@INDEX.get("/v1/index", responses=SHOWN)
 def show(caller: Reader) -> IndexShown:
     """The index in figures."""
     with caller.store.read() as read:
@@ -86,7 +79,7 @@ def show(caller: Reader) -> IndexShown:
     return IndexShown.model_validate(_figures(read.state, caller, sizes))
 
 
-@INDEX.get("/v1/vocabulary/{digest}", operation_id="read_vocabulary", response_model=Vocabulary, responses=problems())
+@INDEX.get("/v1/vocabulary/{digest}", operation_id="read_vocabulary", response_model=Vocabulary)
 def vocabulary(caller: Reader, digest: Annotated[str, Path(pattern=r"^[0-9a-f]{64}$")]) -> Response:
     """The vocabulary with this SHA-256 of its content. It may be kept for ever."""
     table = tables.vocabulary
@@ -97,7 +90,7 @@ def vocabulary(caller: Reader, digest: Annotated[str, Path(pattern=r"^[0-9a-f]{6
     return Response(content, media_type="application/json", headers={"Cache-Control": FOREVER, "ETag": f'"{digest}"'})
 
 
-@REPRESENTATIVES.get("/v1/representatives/pages/{page}", response_class=Response, responses=AS_ARROW | problems(409))
+@INDEX.get("/v1/representatives/pages/{page}", response_class=Response, responses=AS_ARROW)
 def page(
     caller: Reader,
     page: Annotated[int, Path(ge=0, le=10**9)],
@@ -124,7 +117,7 @@ def page(
     return arrow(table_of_page, {"Cache-Control": FOREVER} if len(rows) == PAGE else {})
 
 
-@GROUPS.get("/v1/groups", response_class=Response, responses=AS_ARROW | problems())
+@INDEX.get("/v1/groups", response_class=Response, responses=AS_ARROW)
 def groups(caller: Reader) -> Response:
     """The visible groups at one version (header `Shoal-Version`): `number` and `size`, at least k."""
     with caller.store.read() as read:
@@ -132,13 +125,7 @@ def groups(caller: Reader) -> Response:
     return arrow(pa.table({"number": numbers, "size": sizes}), {"Shoal-Version": str(read.state.version)})
 
 
-@GROUPS.post(
-    "/v1/groups",
-    status_code=201,
-    response_model=GroupsMade,
-    responses=problems(409, 507),
-    openapi_extra=as_json(GroupsWanted),
-)
+@INDEX.post("/v1/groups", status_code=201, response_model=GroupsMade, openapi_extra=as_json(GroupsWanted))
 def make(caller: User, wanted: Annotated[GroupsWanted, Depends(body_of(GroupsWanted))]) -> Response:
     """Make groups of the caller's stored documents, k or more each. The server sees the sum of their counts alone."""
     ids = [group.documents for group in wanted.groups]

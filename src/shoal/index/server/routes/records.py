@@ -26,7 +26,6 @@ from shoal.index.server.routes.dependencies import (
     check_type,
     checked_document,
     placed,
-    problems,
 )
 from shoal.index.server.schemas import BatchPlaced, BatchSent, DocumentSent
 from shoal.index.server.store import Answer, WriteTransaction
@@ -40,7 +39,7 @@ AS_OCTETS: Responses = {200: {"description": "A line of JSON, then ciphertexts."
 IN_OCTETS = {"requestBody": {"required": True, "content": {CIPHERTEXT: BINARY}}}
 
 
-@RECORDS.get("/v1/records", response_class=Response, responses=AS_ARROW | problems(), operation_id="list_records")
+@RECORDS.get("/v1/records", response_class=Response, responses=AS_ARROW, operation_id="list_records")
 def changed(
     caller: Reader,
     after: Annotated[int, Query(ge=0, le=2**62, description="The last number that the caller has.")] = 0,
@@ -51,9 +50,7 @@ def changed(
     return arrow(_table(rows, caller.account.id))
 
 
-@RECORDS.get(
-    "/v1/groups/records", response_class=Response, responses=AS_ARROW | problems(), operation_id="read_group_records"
-)
+@RECORDS.get("/v1/groups/records", response_class=Response, responses=AS_ARROW, operation_id="read_group_records")
 def of_groups(
     caller: Reader, representatives: Annotated[str, Query(pattern=NAMES, description="Names, by commas.")]
 ) -> Response:
@@ -66,9 +63,7 @@ def of_groups(
     return arrow(pa.table(table | {"content": pa.array(contents, pa.binary())}))
 
 
-@RECORDS.get(
-    "/v1/buckets/{bits}/{number}", response_class=Response, responses=AS_OCTETS | problems(), operation_id="read_bucket"
-)
+@RECORDS.get("/v1/buckets/{bits}/{number}", response_class=Response, responses=AS_OCTETS, operation_id="read_bucket")
 def bucket(
     caller: Reader,
     bits: Annotated[int, Path(ge=0, le=MOST_BITS, description="Leading bits that the ids share.")],
@@ -88,13 +83,7 @@ def bucket(
     return Response(b"".join((line, b"\n", *(row.content for row in rows))), media_type=CIPHERTEXT)
 
 
-@RECORDS.post(
-    "/v1/documents/{document}/record",
-    status_code=204,
-    responses=problems(415, 507),
-    openapi_extra=IN_OCTETS,
-    operation_id="put_record",
-)
+@RECORDS.post("/v1/documents/{document}/record", status_code=204, openapi_extra=IN_OCTETS, operation_id="put_record")
 def replace(caller: User, document: DocumentId) -> Response:
     """Store the sealed record of a document of one's own, instead of any earlier one."""
     check_type(caller, CIPHERTEXT)
@@ -110,12 +99,7 @@ def replace(caller: User, document: DocumentId) -> Response:
 
 
 @RECORDS.post(
-    "/v1/batches",
-    status_code=201,
-    response_model=BatchPlaced,
-    responses=problems(409, 415, 507),
-    openapi_extra=IN_OCTETS,
-    operation_id="put_batch",
+    "/v1/batches", status_code=201, response_model=BatchPlaced, openapi_extra=IN_OCTETS, operation_id="put_batch"
 )
 def put_batch(caller: User) -> Response:
     """Store many documents at once: a line of JSON with their lengths, then each one's ciphertext and record.
