@@ -1,4 +1,4 @@
-"""Numbers and codes: of cases, accounts, cards, telephones; addresses of mail, machines and pages."""
+"""Codes and numbers: of cases, accounts, cards, telephones; addresses of mail and machines; dates and amounts."""
 
 from __future__ import annotations
 
@@ -10,25 +10,11 @@ from typing import Any
 from shoal.errors import InputError, MissingExtra
 from shoal.sanitizer.entities.rules import Candidate, RuleTable, matches
 
-_RULES = RuleTable("codes").rules()
+_CODES, _AMOUNTS = RuleTable("codes"), RuleTable("dates_and_amounts")
+_RULES, _AMOUNT_RULES = _CODES.rules(), _AMOUNTS.rules()
+_HAS_MONTH = _AMOUNTS.pattern("has_month")
 
-# Kind and form of what each of Presidio's recognizers finds.
-_PRESIDIO = {
-    "CreditCardRecognizer": ("ACCOUNT", "card"),
-    "IbanRecognizer": ("ACCOUNT", "iban"),
-    "CryptoRecognizer": ("ACCOUNT", "wallet"),
-    "UsBankRecognizer": ("ACCOUNT", "bank"),
-    "UsSsnRecognizer": ("ID", "ssn"),
-    "UsItinRecognizer": ("ID", "itin"),
-    "UsPassportRecognizer": ("ID", "passport"),
-    "UsLicenseRecognizer": ("ID", "licence"),
-    "NhsRecognizer": ("ID", "nhs"),
-    "MedicalLicenseRecognizer": ("ID", "licence"),
-    "MacAddressRecognizer": ("ID", "mac"),
-    "UuidRecognizer": ("ID", "uuid"),
-    "IpRecognizer": ("URL", "ip"),
-    "PhoneRecognizer": ("PHONE", "phone"),
-}
+_PRESIDIO = _CODES.table("presidio")
 _LONGEST = 2000
 _HAS_CODES = re.compile(r"\d{2}|@|\w\.\w")
 _WEAK = 0.3  # scores of Presidio's patterns without any check of their digits: any eight may be a passport
@@ -77,3 +63,15 @@ def _recognizers() -> tuple[tuple[Any, str, str], ...]:
     if missing:  # codes of a kind would be left in the clear, and nobody would know
         raise InputError(f"presidio-analyzer has no {', '.join(missing)}; install version 2.2.366 of it")
     return tuple((getattr(presidio, name)(), *sort) for name, sort in _PRESIDIO.items())
+
+
+def date_and_amount_candidates(text: str) -> Iterator[Candidate]:
+    """Dates, times, durations, sums of money, percentages, measures and ages of a text."""
+    return matches(text, _AMOUNT_RULES)
+
+
+def date_form(words: str) -> str:
+    """The form of a date that a language model pointed out."""
+    if not re.search(r"\d", words):
+        return "month" if _HAS_MONTH.search(words) else "relative"
+    return next((rule.form for rule in _AMOUNT_RULES if rule.kind == "DATE" and rule.pattern.search(words)), "relative")

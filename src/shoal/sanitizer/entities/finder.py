@@ -10,41 +10,23 @@ from typing import Any
 
 from shoal.errors import InputError, MissingExtra
 from shoal.results.sanitizing import Entity
-from shoal.sanitizer.entities.candidates import resolved, trimmed
-from shoal.sanitizer.entities.codes import code_candidates
-from shoal.sanitizer.entities.completion import completed
-from shoal.sanitizer.entities.dates_and_amounts import date_and_amount_candidates, date_form
+from shoal.sanitizer.entities.candidates import completed, resolved, trimmed
+from shoal.sanitizer.entities.codes import code_candidates, date_and_amount_candidates, date_form
 from shoal.sanitizer.entities.descriptions import description_candidates, well_known, with_countries
 from shoal.sanitizer.entities.judging import Weights, shipped_weights
 from shoal.sanitizer.entities.layout import is_label, layout_candidates, within_lines
 from shoal.sanitizer.entities.linking import Draft, linked
+from shoal.sanitizer.entities.named import (
+    GENERIC,
+    is_heading,
+    leftover_candidates,
+    organisation_candidates,
+    people_candidates,
+)
 from shoal.sanitizer.entities.names import name_key
-from shoal.sanitizer.entities.organisations import GENERIC, leftover_candidates, organisation_candidates
-from shoal.sanitizer.entities.people import is_heading, people_candidates
 from shoal.sanitizer.entities.rules import Candidate, RuleTable
 
-_KINDS = {
-    "PERSON": ("PERSON", 32),
-    "PER": ("PERSON", 32),
-    "ORG": ("ORG", 33),
-    "GPE": ("LOC", 33),
-    "LOC": ("LOC", 33),
-    "FAC": ("LOC", 34),
-    "NORP": ("NATIONALITY", 33),
-    "LANGUAGE": ("NATIONALITY", 36),
-    "DATE": ("DATE", 31),
-    "TIME": ("DATE", 31),
-    "MONEY": ("MONEY", 34),
-    "PERCENT": ("QUANTITY", 34),
-    "QUANTITY": ("QUANTITY", 34),
-    "CARDINAL": ("QUANTITY", 60),
-    "ORDINAL": ("QUANTITY", 61),
-    "LAW": ("MISC", 42),
-    "EVENT": ("MISC", 38),
-    "WORK_OF_ART": ("MISC", 38),
-    "PRODUCT": ("MISC", 38),
-    "MISC": ("MISC", 38),
-}
+_LABELS = RuleTable("finder").table("labels")
 _NAMES = ("PERSON", "ORG", "LOC")
 _EXPLAINED = re.compile(r"\b[a-z]+\s\($")  # "the penal order (Straferkenntnis)" explains a word, and names nobody
 _PARTICLE = RuleTable("names").pattern("particle")
@@ -79,7 +61,7 @@ def recognised(document: Any, offset: int) -> Iterator[Candidate]:
     """The model's entities of a parsed stretch that begins at `offset` of its text."""
     text = document.text
     for entity in document.ents:
-        kind, rank = _KINDS.get(entity.label_, ("MISC", 44))
+        kind, rank = _LABELS.get(entity.label_, ("MISC", 44))
         if rank >= 60 and _REFERENCE.search(text, max(0, entity.start_char - 40), entity.start_char):
             continue
         form = date_form(entity.text) if kind == "DATE" else entity.label_.lower()

@@ -16,8 +16,8 @@ from shoal.errors import InputError
 from shoal.results.sanitizing import Entity, Mention
 from shoal.sanitizer.entities.descriptions import well_known
 from shoal.sanitizer.entities.linking import Draft
+from shoal.sanitizer.entities.named import GENERIC, HEADS
 from shoal.sanitizer.entities.names import name_key, name_words
-from shoal.sanitizer.entities.organisations import GENERIC, HEADS
 from shoal.sanitizer.entities.rules import RuleTable
 from shoal.terms.lexicon import is_common_word, is_famous
 

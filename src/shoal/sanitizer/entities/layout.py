@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from itertools import groupby, pairwise
 
 from shoal.sanitizer.entities.candidates import still_names, trimmed
+from shoal.sanitizer.entities.named import GENERIC
 from shoal.sanitizer.entities.names import is_given_name, name_words
-from shoal.sanitizer.entities.organisations import GENERIC
 from shoal.sanitizer.entities.rules import Candidate, RuleTable
 from shoal.terms.lexicon import FUNCTION_WORDS, is_common_word
 

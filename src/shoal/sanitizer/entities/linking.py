@@ -7,8 +7,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from shoal.sanitizer.entities.named import GENERIC
 from shoal.sanitizer.entities.names import PersonName, folded, name_key, name_words, owners
-from shoal.sanitizer.entities.organisations import GENERIC
 from shoal.sanitizer.entities.rules import Candidate
 from shoal.terms.lexicon import FUNCTION_WORDS, is_common_word
 

@@ -60,6 +60,9 @@ class RuleTable:
         table = self._table[name]
         return {kind: self._compiled(pattern) for kinds, pattern in table.items() for kind in kinds.split()}
 
+    def table(self, name: str) -> dict[str, Any]:
+        return dict(self._table[name])
+
     def words(self, name: str) -> frozenset[str]:
         return frozenset(self._table["words"][name].split())
 
