@@ -34,7 +34,7 @@ from shoal.attacks.documents import SearchAttack
 from shoal.results.sanitizing import Block, Entity, Mention
 from shoal.results.searches import SearchChange
 from shoal.sanitizer.entities.finder import EntityFinder
-from shoal.sanitizer.policies.blocks import propose_blocks
+from shoal.sanitizer.policies.matching import propose_blocks
 from shoal.sanitizer.policies.policy import Policy
 from shoal.sanitizer.release.masking import masked, replacements_of
 from shoal.sanitizer.release.pseudonyms import pseudonyms_of

@@ -50,5 +50,5 @@ def test_what_is_no_text_is_one_clear_line(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("note\nAnn\n")
     with pytest.raises(InputError, match="has no column"):
         sanitize_table(tmp_path / "a.csv", tmp_path / "b.csv", "text")
-    with pytest.raises(InputError, match="both"):
-        sanitize_table(tmp_path / "a.csv", tmp_path / "b.parquet", "note")
+    with pytest.raises(InputError, match=r"must be \.csv or \.parquet"):
+        sanitize_table(tmp_path / "a.csv", tmp_path / "b.xlsx", "note")

@@ -16,7 +16,7 @@ from shoal.errors import InputError
 from shoal.results.sanitizing import DEFAULT_THRESHOLD
 from shoal.sanitizer.entities.finder import EntityFinder
 from shoal.sanitizer.entities.judging import Weights
-from shoal.sanitizer.policies.blocks import propose_blocks
+from shoal.sanitizer.policies.matching import propose_blocks
 from shoal.sanitizer.policies.policy import BUILT_IN, Policy
 from shoal.sanitizer.policies.words import UNITS
 from shoal.sanitizer.reading.language import NAMES, foreign_language

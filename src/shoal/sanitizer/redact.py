@@ -20,8 +20,8 @@ from shoal.release.folders import CERTIFICATE, PUBLIC_FOLDER, check_places, fold
 from shoal.release.writing import EPOCH, dump, sealed_certificate
 from shoal.results.sanitizing import Decision, PeopleFound, SanitizedSummary, Secrets
 from shoal.sanitizer.release.figures import promises_of, published, stated_of, summary_of
+from shoal.sanitizer.release.masking import PlannedDocument, check_decided, leftovers, plan
 from shoal.sanitizer.release.pages import BARS, PdfBars, html_page, redacted_pdf
-from shoal.sanitizer.release.plan import PlannedDocument, check_decided, leftovers, plan
 from shoal.sanitizer.release.vault import RECORD, VAULT, Vault, sealed_record, secrets_of, vault_digest
 from shoal.sanitizer.review.decisions import ACCEPTED_UNSEEN, DISPUTED
 from shoal.sanitizer.review.outcome import ReviewedCollection, current

@@ -8,14 +8,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from shoal.data.files import PathLike, kind_of, reading, shown, unknown_column
+from shoal.data.files import PathLike, kind_of, shown, unknown_column
+from shoal.data.table import read_table
 from shoal.errors import InputError
 from shoal.sanitizer.entities.finder import EntityFinder
 from shoal.sanitizer.entities.judging import Weights
 from shoal.sanitizer.propose import Proposing, check_proposing
 from shoal.sanitizer.reading.language import foreign_language
 from shoal.sanitizer.redact import decide_rest
-from shoal.sanitizer.release.plan import plan
+from shoal.sanitizer.release.masking import plan
 from shoal.sanitizer.release.vault import Vault
 from shoal.sanitizer.review.outcome import current
 from shoal.sanitizer.review.work import Proposals, Unfinished, text_digest
@@ -65,9 +66,9 @@ def sanitize(
     finder = EntityFinder(model, stays, None if weights is None else Weights.read(Path(weights)))
     held = tuple(n for n, text in enumerate(given) if text and foreign_language(text, finder.language) is not None)
     chosen = {n: text for n, text in enumerate(given) if text and text.strip() and n not in set(held)}
-    masked: dict[int, str | None] = {**dict(enumerate(given)), **dict.fromkeys(held)}
+    masked = [None if n in set(held) else text for n, text in enumerate(given)]
     if not chosen:
-        return SanitizedTexts(tuple(masked[n] for n in range(len(given))), held, Vault({}))
+        return SanitizedTexts(tuple(masked), held, Vault({}))
     settings = {"threshold": threshold, "style": style, "scope": scope, "reviewers": 1}
     with tempfile.TemporaryDirectory(prefix="shoal-") as folder:
         unfinished = Unfinished(Path(folder) / "work", settings)
@@ -78,8 +79,9 @@ def sanitize(
         decide_rest(work, threshold)
         planned = plan(work, list(current(work).outcomes()))
         done = {document.proposals.source: document.masked for document in planned}
-    masked |= {int(number): document.text for number, document in done.items()}
-    return SanitizedTexts(tuple(masked[n] for n in range(len(given))), held, Vault.of(done))
+    for number, document in done.items():
+        masked[int(number)] = document.text
+    return SanitizedTexts(tuple(masked), held, Vault.of(done))
 
 
 def sanitize_table(
@@ -92,28 +94,20 @@ def sanitize_table(
     scope: str = "document",
     model: str | None = None,
 ) -> SanitizedTexts:
-    """A CSV or Parquet file with one column of texts sanitized; the other columns stay as they are."""
-    import pyarrow as pa
+    """A table with one column of texts sanitized, as CSV or Parquet; the other columns stay as they are."""
     from pyarrow import csv, parquet
 
-    kind = kind_of(source)
-    if kind not in ("csv", "parquet") or kind_of(out) != kind:
-        raise InputError(f"{shown(source)} and {shown(out)} must both be .csv or both .parquet; name them so")
+    kind = kind_of(out)
+    if kind not in ("csv", "parquet"):
+        raise InputError(f"{shown(out)} must be .csv or .parquet; name it so")
     if Path(out).exists():
         raise InputError(f"{shown(out)} exists; choose another name")
-    with reading(source):
-        if kind == "parquet":
-            table = parquet.read_table(source)
-        else:
-            quoted = csv.ParseOptions(newlines_in_values=True)
-            names = csv.read_csv(source, parse_options=quoted).column_names
-            as_text = csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()))
-            table = csv.read_csv(source, parse_options=quoted, convert_options=as_text)
-    if column not in table.column_names:
-        raise unknown_column(column, table.column_names, shown(source))
+    names = read_table(source).data.column_names
+    if column not in names:
+        raise unknown_column(column, names, shown(source))
+    table = read_table(source, verbatim=names).data
     sanitized = sanitize(table[column].to_pylist(), threshold=threshold, style=style, scope=scope, model=model)
-    position = table.column_names.index(column)
-    table = table.set_column(position, column, pa.array(sanitized.texts, pa.string()))
+    table = table.set_column(names.index(column), column, [list(sanitized.texts)])
     if kind == "parquet":
         parquet.write_table(table.replace_schema_metadata(None), out)
     else:

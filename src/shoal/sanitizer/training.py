@@ -14,23 +14,14 @@ from shoal.errors import InputError
 from shoal.sanitizer.entities.finder import EntityFinder
 from shoal.sanitizer.entities.judging import TextContext, Weights, features
 from shoal.sanitizer.entities.linking import Draft
-from shoal.sanitizer.release.plan import check_decided
+from shoal.sanitizer.entities.rules import RuleTable
+from shoal.sanitizer.release.masking import check_decided
 from shoal.sanitizer.review.outcome import current
 from shoal.sanitizer.review.work import BLOCK, WorkFolder
 
 _RAREST = 5  # a feature that fewer entities have teaches nothing
 _STRENGTH = 0.5  # inverse of the penalty on large weights
-# What identifies whatever the documents are: court cases have no telephone numbers and must not teach that these
-# are harmless.
-_BY_THEMSELVES = {
-    "EMAIL": ("email",),
-    "PHONE": ("phone",),
-    "ACCOUNT": ("card", "iban", "wallet", "bank"),
-    "ID": ("ssn", "itin", "passport", "licence", "nhs", "mac", "uuid", "handle", "encoded", "labelled"),
-    "ADDRESS": ("address", "numbered"),
-    "URL": ("url", "ip"),
-    "PERSON": ("script", "labelled", "misread", "shouted"),
-}
+_BY_THEMSELVES = RuleTable("training").lists("by_themselves")
 _AS_IF_SEEN = 20  # times, each
 _HEADER = """# How likely an entity must be masked: 1 / (1 + exp(-(bias + sum of weight x value))).
 # A positive weight says "identifies", a negative one "harmless". Written by `train`; see docs/sanitizer/tuning.md.

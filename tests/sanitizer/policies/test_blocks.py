@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from shoal.errors import InputError
 from shoal.results.sanitizing import Hit
-from shoal.sanitizer.policies.blocks import propose_blocks
+from shoal.sanitizer.policies.matching import propose_blocks
 
 FILLER = "We had lunch and spoke of the weather for a long while. " * 4  # longer than the reach of a cluster
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from shoal.errors import InputError
 from shoal.results.sanitizing import KINDS, Entity, Mention
+from shoal.sanitizer.propose import Proposing, check_proposing
 from shoal.sanitizer.release.pseudonyms import pseudonyms_of
 
 
@@ -102,13 +103,7 @@ def test_every_kind_has_a_pseudonym_without_the_name(kind: str, style: str) -> N
 )
 def test_an_unknown_style_or_scope_is_refused(given: dict[str, str], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        pseudonyms_of([], [], **given)
-
-
-def test_an_unknown_kind_is_refused_without_the_name() -> None:
-    with pytest.raises(InputError, match="kind 'BIRD'") as refused:
-        pseudonyms_of([[entity("BIRD", "Ann")]], [""])
-    assert "Ann" not in str(refused.value)
+        check_proposing(Proposing(**given))
 
 
 @pytest.mark.parametrize(

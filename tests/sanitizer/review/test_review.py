@@ -45,7 +45,7 @@ def test_what_is_below_the_threshold_stays_and_everything_else_is_pending(work: 
 
 def test_what_is_unsure_comes_first_and_equal_ones_come_together(work: WorkFolder) -> None:
     first, *_ = Review(work, "ana").queue()
-    assert {item.key for item in first.items} == {RAY, RAY_2}  # .6 is nearer to .5 than .9
+    assert {item.key for item in first} == {RAY, RAY_2}  # .6 is nearer to .5 than .9
 
 
 def test_a_masked_string_is_found_wherever_else_it_stands(work: WorkFolder) -> None:
@@ -237,9 +237,9 @@ def test_two_reviewers_must_agree_and_a_third_decision_settles(tmp_path: Path) -
     ben.decide([SMITH], "accept")
     ben.decide([RAY], "reject")
     assert masked(work) == {SMITH}
-    (difference,) = ben.differences()
-    assert difference.item.key == RAY
-    assert {(decision.reviewer, decision.action) for decision in difference.decisions} == {
+    ((item, decisions),) = ben.differences()
+    assert item.key == RAY
+    assert {(decision.reviewer, decision.action) for decision in decisions} == {
         ("ana", "accept"),
         ("ben", "reject"),
     }
@@ -253,7 +253,7 @@ def test_two_reviewers_must_agree_and_a_third_decision_settles(tmp_path: Path) -
 def test_reviewers_who_shrink_differently_differ(work: WorkFolder) -> None:
     Review(work, "ana").decide([DOSE], "shrink", span=(33, 41))
     Review(work, "ben").decide([DOSE], "shrink", span=(37, 41))
-    assert [difference.item.key for difference in Review(work, "ben").differences()] == [DOSE]
+    assert [item.key for item, _ in Review(work, "ben").differences()] == [DOSE]
 
 
 def test_a_locked_folder_takes_no_decision(work: WorkFolder) -> None:
@@ -514,3 +514,11 @@ def test_undo_and_redo_go_back_and_forth_until_something_else_is_decided(tmp_pat
     assert review.redo() == ()
     assert answers() == {"e0": "accept", "b0": "accept"}
     assert Review(review.work, "ben").redo() == ()
+
+
+def test_a_proposal_of_an_unknown_kind_is_a_damaged_line(work: WorkFolder) -> None:
+    proposals = work.path / "proposals.jsonl"
+    proposals.write_text(proposals.read_text().replace('"kind": "PERSON"', '"kind": "BIRD"', 1))
+    with pytest.raises(InputError, match=r"proposals\.jsonl is damaged in line 1") as refused:
+        WorkFolder(work.path).proposals  # noqa: B018
+    assert "BIRD" not in str(refused.value)

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from shoal.sanitizer.review.outcome import current
 from shoal.sanitizer.review.review import Review
-from shoal.sanitizer.review.search import RememberedSearch
-from shoal.sanitizer.review.strings import Strings
+from shoal.sanitizer.review.strings import RememberedSearch, Strings
 from shoal.sanitizer.review.work import text_digest
 from tests.sanitizer.review.folders import work_folder
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,6 +12,7 @@ import typer
 from shoal.cli import options
 from shoal.cli.terminal import asked_passphrase, say
 from shoal.errors import InputError
+from shoal.request.values import Number
 
 Key = Annotated[
     Path | None,
@@ -26,25 +28,16 @@ Private = Annotated[
 ]
 
 
-def choice(meaning: str, *names: str) -> Any:
+def choice(meaning: str, *names: str, flag: str | None = None) -> Any:
     """An option that takes one of a few names, which its help lists."""
     listed = f"{', '.join(names[:-1])} or {names[-1]}"
-    return typer.Option(help=f"{meaning}: {listed}.", **options.one_of(*names))
+    return typer.Option(*([flag] if flag else []), help=f"{meaning}: {listed}.", **options.one_of(*names))
 
 
 def probability(meaning: str) -> Any:
     """An option that takes a number from 0 to 1."""
-
-    def parse(given: Any) -> float:
-        try:
-            number = float(given)
-        except ValueError:
-            number = -1.0
-        if not 0 <= number <= 1:
-            raise typer.BadParameter(f"{str(given)[:40]!r} must be a number from 0 to 1")
-        return number
-
-    return typer.Option(help=meaning, parser=parse, metavar="<probability>")
+    value = Number(math.nextafter(0.0, -1.0), 1.0, bound="must be a number from 0 to 1", metavar="<probability>")
+    return typer.Option(help=meaning, **options.takes(value))
 
 
 def identities_of(key: Path | None) -> tuple[tuple[str, ...], str | None]:

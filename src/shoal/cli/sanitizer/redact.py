@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +12,9 @@ from shoal.cli import options
 from shoal.cli.app import AsJson, Force, app
 from shoal.cli.sanitizer.options import Key, Private, choice, identities_of, probability, recipients_of
 from shoal.cli.terminal import examples, printable, say, shown_progress, write
+
+if TYPE_CHECKING:
+    from shoal.sanitizer.redact import Redacted
 
 
 @app.command(
@@ -24,14 +27,7 @@ from shoal.cli.terminal import examples, printable, say, shown_progress, write
 def redact(
     work: Annotated[Path, typer.Argument(help="Work folder of shoal sanitize.", **options.path("WORK"))],
     out: Annotated[Path, typer.Option("-o", "--out", help="Release folder to create.", **options.path())],
-    form: Annotated[
-        str,
-        typer.Option(
-            "--format",
-            help="Texts only, or pages with bars too: text, html or pdf.",
-            **options.one_of("text", "html", "pdf"),
-        ),
-    ] = "text",
+    form: Annotated[str, choice("Texts only, or pages with bars too", "text", "html", "pdf", flag="--format")] = "text",
     accept_rest: Annotated[
         float | None,
         probability("Decide open items by a rule: mask entities from this probability on, remove blocks."),
@@ -82,6 +78,12 @@ def redact(
             private=private,
             force=force,
         )
+    _say_made(made, as_json)
+    if not as_json:
+        say(f"{work} is locked now; look at {made.folder / 'report.html'}")
+
+
+def _say_made(made: Redacted, as_json: bool) -> None:
     summary = made.summary
     places = sum(kind.places for kind in summary.kinds)
     if as_json:
@@ -105,7 +107,6 @@ def redact(
         say(f"note: {summary.kept:,} places show a string that is masked elsewhere, as reviewers or the rule decided")
     if summary.unseen:
         say(f"note: {summary.unseen:,} items were decided by --accept-rest, without review")
-    say(f"{work} is locked now; look at {made.folder / 'report.html'}")
 
 
 @app.command(epilog=examples("shoal unmask release/ -o originals/"))

@@ -131,12 +131,12 @@ def _say_made(review: Review, made: Any, as_json: bool) -> None:
 def _list_open(review: Review, as_json: bool) -> None:
     groups = review.queue()
     if as_json:
-        write(json.dumps([[_as_data(item) for item in group.items] for group in groups], indent=2, ensure_ascii=False))
+        write(json.dumps([[_as_data(item) for item in group] for group in groups], indent=2, ensure_ascii=False))
         return
     for group in groups:
-        for item in group.items:
+        for item in group:
             write(_line(item))
-    say(f"{sum(len(group.items) for group in groups):,} items in {len(groups):,} groups are open")
+    say(f"{sum(len(group) for group in groups):,} items in {len(groups):,} groups are open")
     done = review.progress()
     decided = f"{done.masked:,} masked, {done.left:,} left as they are"
     say(f"of all {done.items:,}: {decided}, {done.pending:,} pending, {done.disputed:,} disputed")
@@ -146,15 +146,15 @@ def _list_differences(review: Review, as_json: bool) -> None:
     differences = review.differences()
     if as_json:
         listed = [
-            _as_data(differing.item)
-            | {"decisions": [{"reviewer": d.reviewer, "action": d.action, "span": d.span} for d in differing.decisions]}
-            for differing in differences
+            _as_data(item)
+            | {"decisions": [{"reviewer": d.reviewer, "action": d.action, "span": d.span} for d in decisions]}
+            for item, decisions in differences
         ]
         write(json.dumps(listed, indent=2, ensure_ascii=False))
         return
-    for differing in differences:
-        answers = "; ".join(f"{decision.reviewer}: {decision.action}" for decision in differing.decisions)
-        write(f"{_line(differing.item)}  {printable(answers)}")
+    for item, decisions in differences:
+        answers = "; ".join(f"{decision.reviewer}: {decision.action}" for decision in decisions)
+        write(f"{_line(item)}  {printable(answers)}")
     say(f"{len(differences):,} items were decided differently")
 
 

@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shoal.cli import options
-from shoal.cli.app import AsJson, app
+from shoal.cli.app import AsJson, Force, app
 from shoal.cli.sanitizer.options import Model, choice, probability
 from shoal.cli.signals import resumable
 from shoal.cli.terminal import examples, printable, say, shown_progress, write
+from shoal.errors import InputError
 from shoal.results.sanitizing import DEFAULT_THRESHOLD
 
 if TYPE_CHECKING:
     from shoal.sanitizer.propose import Proposed
-from shoal.cli.app import Force
-from shoal.errors import InputError
 
 SHOWN = 10  # files that could not be read
 

@@ -69,8 +69,8 @@ class Session:
                     queue, later = self._queue(), 0
                     break
                 if self._act(key, group):
-                    alone = key in "AR" and len(group.items) > 1
-                    queue = [Group(group.items[1:]), *queue[1:]] if alone else queue[1:]
+                    alone = key in "AR" and len(group) > 1
+                    queue = [group[1:], *queue[1:]] if alone else queue[1:]
                     queue, later = queue or self._queue(), 0
                     break
         left = f"{later:,} put off" if later else "nothing is open"
@@ -79,12 +79,12 @@ class Session:
     def _queue(self) -> list[Group]:
         if not self.adjudicates:
             return self.review.queue()
-        return [Group((difference.item,)) for difference in self.review.differences()]
+        return [(item,) for item, _ in self.review.differences()]
 
     def _act(self, key: str, group: Group) -> bool:
         """Whether the group is decided now; otherwise the question is asked again."""
         if key in ("a", "r", "A", "R"):
-            keys = [item.key for item in group.items]
+            keys = [item.key for item in group]
             action = "accept" if key in "aA" else "reject"
             return self._decided(
                 lambda reason: self.review.decide(
@@ -122,7 +122,7 @@ class Session:
         self._say(f"{len(made):,} {done}" if made else f"there is nothing of yours to {'undo' if undo else 'redo'}")
 
     def _shrink(self, group: Group) -> bool:
-        item = group.items[0]
+        item = group[0]
         part = _typed("Part to mask")
         text = self.review.text(item.document)
         starts = (text.find(part, mention.start, mention.end) for mention in item.mentions)
@@ -130,7 +130,7 @@ class Session:
         if start < 0:
             self._say("no place shown has that part; type it as it is written there")
             return False
-        keys, span = [item.key for item in group.items], (start, start + len(part))
+        keys, span = [item.key for item in group], (start, start + len(part))
         return self._decided(lambda reason: self.review.shrink(keys, span, reason=reason, adjudicates=self.adjudicates))
 
     def _add(self) -> None:
@@ -150,14 +150,14 @@ class Session:
 
     def _show(self, group: Group, left: int) -> None:
         """An item, and how many are equal to it."""
-        item = group.items[0]
+        item = group[0]
         body = Text()
         body.append(f"{item.kind}  ", style="bold cyan")
         body.append(_plain(item.name), style="bold")
         if item.kind != BLOCK:
             body.append(f"   probability {item.probability:.2f}", style="dim")
-        places = counted(sum(len(other.mentions) for other in group.items), "place")
-        documents = counted(len({other.document for other in group.items}), "document")
+        places = counted(sum(len(other.mentions) for other in group), "place")
+        documents = counted(len({other.document for other in group}), "document")
         body.append(f"   {places} in {documents}\n", style="dim")
         body.append(self._places(group, PLACES))
         self._console.print(Panel(body, title=f"{left:,} to decide · {item.document} {item.id}", title_align="left"))
@@ -166,7 +166,7 @@ class Session:
     def _places(self, group: Group, most: int | None) -> Text:
         """Mentions in their context. Texts are escaped: a document cannot move the cursor or change the colours."""
         body = Text()
-        places = [(item.document, mention) for item in group.items for mention in item.mentions]
+        places = [(item.document, mention) for item in group for mention in item.mentions]
         for document, mention in places[:most]:
             text = self.review.text(document)
             body.append(f"{document}  ", style="dim")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -25,22 +25,21 @@ _PHONE_RANK = 21  # after dates: 03.05.1961 is a date before it is a French tele
 def code_candidates(text: str) -> Iterator[Candidate]:
     """Codes and numbers of a text, by our patterns and by Presidio's recognizers."""
     yield from matches(text, _RULES)
-    for offset, stretch in _stretches(text):
-        for candidate in _recognised(stretch):
+    # Short pieces: a few of its patterns take the square of the length.
+    for offset, piece in cut(text, _LONGEST, ("\n", ". ", " "), _LONGEST // 4):
+        for candidate in _recognised(piece) if _HAS_CODES.search(piece) else ():
             yield candidate._replace(start=candidate.start + offset, end=candidate.end + offset)
 
 
-def _stretches(text: str) -> Iterator[tuple[int, str]]:
-    """Stretches of a text that have codes, each short: a few patterns take the square of the length."""
+def cut(text: str, longest: int, marks: Sequence[str], least: int = 0) -> Iterator[tuple[int, str]]:
+    """A text in pieces that end after one of these marks, the first that is there beyond the least length."""
     start = 0
     while start < len(text):
-        end = min(len(text), start + _LONGEST)
+        end = min(len(text), start + longest)
         if end < len(text):
-            breaks = (text.rfind(mark, start, end) + 1 for mark in ("\n", ". ", " "))
-            end = next((position for position in breaks if position > start + _LONGEST // 4), end)
-        stretch = text[start:end]
-        if _HAS_CODES.search(stretch):
-            yield start, stretch
+            breaks = (text.rfind(mark, start, end) + 1 for mark in marks)
+            end = next((position for position in breaks if position > start + least), end)
+        yield start, text[start:end]
         start = end
 
 

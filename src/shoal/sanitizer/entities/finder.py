@@ -10,8 +10,7 @@ from typing import Any
 
 from shoal.errors import InputError, MissingExtra
 from shoal.results.sanitizing import Entity
-from shoal.sanitizer.entities.candidates import completed, resolved, trimmed
-from shoal.sanitizer.entities.codes import code_candidates, date_and_amount_candidates, date_form
+from shoal.sanitizer.entities.codes import code_candidates, cut, date_and_amount_candidates, date_form
 from shoal.sanitizer.entities.descriptions import description_candidates, well_known, with_countries
 from shoal.sanitizer.entities.judging import Weights, shipped_weights
 from shoal.sanitizer.entities.layout import is_label, layout_candidates, within_lines
@@ -24,7 +23,7 @@ from shoal.sanitizer.entities.named import (
     people_candidates,
 )
 from shoal.sanitizer.entities.names import name_key
-from shoal.sanitizer.entities.rules import Candidate, RuleTable
+from shoal.sanitizer.entities.rules import Candidate, RuleTable, completed, resolved, trimmed
 
 _LABELS = RuleTable("finder").table("labels")
 _NAMES = ("PERSON", "ORG", "LOC")
@@ -142,14 +141,6 @@ def drafts_of(text: str, recognised_names: Iterable[Candidate]) -> list[Draft]:
 
 
 def _pieces(text: str) -> Iterator[tuple[str, tuple[str, int]]]:
-    """A text in pieces that the language model can read, cut at the ends of lines where there are any."""
-    start = 0
-    while True:
-        end = min(len(text), start + _LONGEST)
-        if end < len(text):
-            end = (text.rfind("\n", start, end) + 1) or (text.rfind(" ", start, end) + 1) or end
-            end = end if end > start else min(len(text), start + _LONGEST)
-        yield text[start:end], (text, start)
-        if end == len(text):
-            return
-        start = end
+    """A text in pieces that the language model can read; an empty one is a piece as well."""
+    for start, piece in cut(text, _LONGEST, ("\n", " ")) if text else ((0, ""),):
+        yield piece, (text, start)

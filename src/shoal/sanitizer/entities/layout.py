@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterator
 from itertools import groupby, pairwise
 
-from shoal.sanitizer.entities.candidates import still_names, trimmed
 from shoal.sanitizer.entities.named import GENERIC
 from shoal.sanitizer.entities.names import is_given_name, name_words
-from shoal.sanitizer.entities.rules import Candidate, RuleTable
+from shoal.sanitizer.entities.rules import Candidate, RuleTable, still_names, trimmed
 from shoal.terms.lexicon import FUNCTION_WORDS, is_common_word
 
 _TABLE = RuleTable("layout")

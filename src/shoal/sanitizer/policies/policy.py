@@ -1,25 +1,12 @@
 """A policy: risky topics, the concepts of each, and the WordNet senses chosen for them, in a TOML file.
 
-name = "birds"
-title = "What a bird club keeps to itself"
-
-[[topics]]
-id = "nests"
-title = "Where birds breed"
-
-[[topics.concepts]]
-word = "nest"
-senses = ["nest.n.01"]  # a structure in which animals lay eggs or give birth to their young
-without = ["beehive.n.02"]  # senses below that are left out, with all below them
-without_words = ["aery"]
-words = ["breeding ledge"]  # further words, looked for as they are
+docs/sanitizer/policy.md has an example.
 """
 
 from __future__ import annotations
 
 import difflib
 import json
-import os
 import re
 import tomllib
 from collections import Counter
@@ -31,6 +18,7 @@ from typing import Any
 
 from shoal.data.files import PathLike, reading, shown
 from shoal.errors import InputError
+from shoal.release.folders import replacing
 from shoal.sanitizer.policies.matching import Term, TermFinder
 from shoal.terms.wordnet import WordNet
 
@@ -209,12 +197,10 @@ def write_policy(policy: Policy, path: PathLike, wordnet: WordNet | None = None,
     target = Path(path)
     if target.exists() and not force:
         raise InputError(f"{shown(target)} exists; give another name, or replace the file with force")
-    aside = target.with_name(f".{target.name}.{os.getpid()}")
     try:
-        aside.write_text(policy_text(policy, wordnet), encoding="utf-8")
-        os.replace(aside, target)
+        with replacing(str(target)) as aside:
+            aside.write_text(policy_text(policy, wordnet), encoding="utf-8")
     except OSError as problem:
-        aside.unlink(missing_ok=True)
         raise InputError(f"{shown(target)} cannot be written ({problem.strerror}); choose another place") from None
 
 

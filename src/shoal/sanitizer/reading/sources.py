@@ -12,8 +12,7 @@ from shoal.data.corpus import Corpus
 from shoal.data.files import PathLike, broken_unicode, is_folder, kind_of, reading, shown
 from shoal.data.records import COLLECTIONS, Skipped, collection_kind, list_folder
 from shoal.errors import InputError
-from shoal.sanitizer.reading.html import html_text
-from shoal.sanitizer.reading.mail import looks_like_mail, mail_text
+from shoal.sanitizer.reading.mail import html_text, looks_like_mail, mail_text
 from shoal.sanitizer.reading.office import docx_text, odt_text, rtf_text
 from shoal.sanitizer.reading.pdf import pdf_text
 

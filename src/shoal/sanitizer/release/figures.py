@@ -10,8 +10,7 @@ from typing import Any
 
 from shoal.results.sanitizing import KINDS, MaskedKind, PeopleFound, SanitizedSummary
 from shoal.results.wordings import worded
-from shoal.sanitizer.release.masking import REMOVED
-from shoal.sanitizer.release.plan import PlannedDocument
+from shoal.sanitizer.release.masking import REMOVED, PlannedDocument
 from shoal.sanitizer.review.decisions import ACCEPTED_UNSEEN, active
 from shoal.sanitizer.review.work import WorkFolder
 

@@ -14,33 +14,15 @@ from itertools import count
 
 import numpy as np
 
-from shoal.errors import InputError
-from shoal.results.sanitizing import KINDS, Entity
+from shoal.results.sanitizing import Entity
 from shoal.sanitizer.entities.names import same_entities
+from shoal.sanitizer.entities.rules import RuleTable
 from shoal.terms.wordnet import WordNet
 
 STYLES = ("numbered", "category", "general")
 SCOPES = ("document", "collection")
 # Of each kind the prefix of its numbers, short enough to read past and no word of its own, and what it is called.
-KIND_WORDS = {
-    "PERSON": ("Pers", "person"),
-    "ORG": ("Org", "organisation"),
-    "LOC": ("Loc", "place"),
-    "DATE": ("Date", "date"),
-    "ADDRESS": ("Addr", "address"),
-    "EMAIL": ("Mail", "e-mail address"),
-    "PHONE": ("Phone", "phone number"),
-    "ACCOUNT": ("Acct", "account number"),
-    "ID": ("Ident", "identifier"),
-    "CASE": ("Case", "case number"),
-    "MONEY": ("Sum", "amount of money"),
-    "QUANTITY": ("Qty", "quantity"),
-    "PROFESSION": ("Prof", "profession"),
-    "AGE": ("Age", "age"),
-    "NATIONALITY": ("Nat", "nationality"),
-    "URL": ("Url", "web address"),
-    "MISC": ("Misc", "detail"),
-}
+KIND_WORDS = RuleTable("kinds").table("names")
 CROWD = 10  # a profession is called by the nearest concept that has so many below it
 OLDEST = 90  # from here on, ages are few and identify
 
@@ -72,7 +54,6 @@ def pseudonyms_of(
     >>> pseudonyms_of([[ann, bob]], ["Ann met Bob."])
     (('Pers1', 'Pers2'),)
     """
-    _check(documents, style, scope)
     if style != "numbered":
         replacement = Generalisation() if style == "general" else _category
         return tuple(tuple(map(replacement, entities)) for entities in documents)
@@ -118,16 +99,6 @@ def _free_numbers(prefixes: Iterable[str], texts: Iterable[str]) -> dict[str, It
 
 def _without(taken: set[str]) -> Iterator[int]:
     return (number for number in count(1) if str(number) not in taken)
-
-
-def _check(documents: Sequence[Sequence[Entity]], style: str, scope: str) -> None:
-    if style not in STYLES:
-        raise InputError(f"style={style!r} is unknown; give one of: {', '.join(STYLES)}")
-    if scope not in SCOPES:
-        raise InputError(f"scope={scope!r} is unknown; give one of: {', '.join(SCOPES)}")
-    unknown = sorted({entity.kind for entities in documents for entity in entities} - set(KINDS))
-    if unknown:
-        raise InputError(f"kind {unknown[0]!r} of an entity is unknown; give one of: {', '.join(KINDS)}")
 
 
 class Generalisation:

@@ -25,8 +25,7 @@ from shoal.errors import InputError
 from shoal.kernels import Floats, Ints
 from shoal.results.sanitizing import PeopleFound
 from shoal.sanitizer.reading.sources import TextSource
-from shoal.sanitizer.release.masking import HIDDEN_WORDS
-from shoal.sanitizer.release.plan import PlannedDocument
+from shoal.sanitizer.release.masking import HIDDEN_WORDS, PlannedDocument
 
 Span = tuple[int, int]
 _WORD = re.compile(r"\w+")

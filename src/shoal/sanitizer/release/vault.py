@@ -20,8 +20,7 @@ from shoal.data.keys import opened, sealed
 from shoal.data.private_files import private_file
 from shoal.errors import InputError
 from shoal.results.sanitizing import Secrets
-from shoal.sanitizer.release.masking import Masked, Piece, unmasked
-from shoal.sanitizer.release.plan import PlannedDocument
+from shoal.sanitizer.release.masking import Masked, Piece, PlannedDocument, unmasked
 from shoal.sanitizer.review.work import DECISIONS, text_digest
 
 VAULT, RECORD = "vault.age", "record.age"
@@ -34,8 +33,11 @@ class VaultEntry:
     """What was hidden in a document, and the masked text it belongs to."""
 
     digest: str  # SHA-256 of the masked text
-    pieces: tuple[Piece, ...] = field(repr=False)
-    pseudonyms: tuple[str, ...] = field(repr=False)  # what stands there now, one per piece
+    hidden: tuple[tuple[int, str, str], ...] = field(repr=False)  # where it stood, what stands there now, what did
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        return tuple((start, start + len(pseudonym), original) for start, pseudonym, original in self.hidden)
 
 
 @dataclass(frozen=True)
@@ -57,8 +59,8 @@ class Vault:
         pairs = documents.items() if isinstance(documents, Mapping) else documents
         entries = {}
         for name, document in pairs:
-            pseudonyms = tuple(document.text[start:end] for start, end, _ in document.pieces)
-            entries[name] = VaultEntry(text_digest(document.text), document.pieces, pseudonyms)
+            hidden = tuple((start, document.text[start:end], original) for start, end, original in document.pieces)
+            entries[name] = VaultEntry(text_digest(document.text), hidden)
         return cls(entries)
 
     def unmask(self, document: str, masked_text: str) -> str:
@@ -76,7 +78,7 @@ class Vault:
         entries = self.entries.values() if document is None else [self._entry(document)]
         table: dict[str, dict[str, None]] = {}
         for entry in entries:
-            for pseudonym, (_, _, original) in zip(entry.pseudonyms, entry.pieces, strict=True):
+            for _, pseudonym, original in entry.hidden:
                 table.setdefault(pseudonym.rstrip(), {})[original] = None
         return {pseudonym: tuple(originals) for pseudonym, originals in table.items()}
 
@@ -85,17 +87,14 @@ class Vault:
         content = sealed(json.dumps(self._as_data()).encode("ascii"), recipients, passphrase)
         try:
             with open(path, "xb", opener=private_file) as file:
-                try:
-                    file.write(content)
-                    file.flush()
-                    os.fsync(file.fileno())
-                except BaseException:
-                    with suppress(OSError):
-                        os.unlink(path)
-                    raise
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
         except FileExistsError:
             raise InputError(f"{shown(path)} exists, and a lost vault cannot be made again; name a new file") from None
         except OSError as problem:
+            with suppress(OSError):  # half a vault opens nothing
+                os.unlink(path)
             raise InputError(f"{shown(path)} cannot be written ({problem.strerror}); name another file") from None
 
     @classmethod
@@ -117,16 +116,7 @@ class Vault:
         return self.entries[document]
 
     def _as_data(self) -> dict[str, Any]:
-        documents = {
-            name: {
-                "sha256": entry.digest,
-                "pieces": [
-                    [start, pseudonym, original]
-                    for (start, _, original), pseudonym in zip(entry.pieces, entry.pseudonyms, strict=True)
-                ],
-            }
-            for name, entry in self.entries.items()
-        }
+        documents = {name: {"sha256": entry.digest, "pieces": entry.hidden} for name, entry in self.entries.items()}
         return {"form": VAULT_FORM, "version": VERSION, "documents": documents}
 
     @classmethod
@@ -135,16 +125,11 @@ class Vault:
             raise KeyError(VAULT_FORM)
         if data["version"] != VERSION:
             raise InputError(f"the vault has version {data['version']}, and this is read: {VERSION}; update Shoal")
-        return cls(
-            {
-                name: VaultEntry(
-                    stored["sha256"],
-                    tuple((start, start + len(pseudonym), original) for start, pseudonym, original in stored["pieces"]),
-                    tuple(pseudonym for _, pseudonym, _ in stored["pieces"]),
-                )
-                for name, stored in data["documents"].items()
-            }
-        )
+        entries = {}
+        for name, stored in data["documents"].items():
+            hidden = tuple((start, pseudonym, original) for start, pseudonym, original in stored["pieces"])
+            entries[name] = VaultEntry(stored["sha256"], hidden)
+        return cls(entries)
 
 
 def secrets_of(
@@ -185,8 +170,7 @@ def sealed_record(
 def read_secrets(private: Path, identities: Sequence[str], passphrase: str | None) -> Secrets:
     """From the private side of a release."""
     vault = Vault.open(private / VAULT, identities, passphrase)
-    with _reading_record(private):
-        record = _record(private, identities, passphrase)
+    with _record(private, identities, passphrase) as record:
         entities = tuple((str(a), str(b), str(c), str(d)) for a, b, c, d in record["entities"])
         strings = tuple(map(str, record["strings"]))
         kept = {file: dict(counts) for file, counts in record["kept"].items()}
@@ -199,25 +183,19 @@ def read_secrets(private: Path, identities: Sequence[str], passphrase: str | Non
 
 def read_sources(private: Path, identities: Sequence[str], passphrase: str | None) -> dict[str, str]:
     """Where the documents of a release came from, by their names in it; a record of an older version does not say."""
-    with _reading_record(private):
-        sources = _record(private, identities, passphrase).get("sources", {})
-        return {str(name): str(source) for name, source in sources.items()}
-
-
-def _record(private: Path, identities: Sequence[str], passphrase: str | None) -> dict[str, Any]:
-    with reading(private / RECORD):
-        content = (private / RECORD).read_bytes()
-    record: dict[str, Any] = json.loads(opened(content, identities, passphrase))
-    if record["form"] != RECORD_FORM:
-        raise KeyError(RECORD_FORM)
-    return record
+    with _record(private, identities, passphrase) as record:
+        return {str(name): str(source) for name, source in record.get("sources", {}).items()}
 
 
 @contextmanager
-def _reading_record(private: Path) -> Iterator[None]:
+def _record(private: Path, identities: Sequence[str], passphrase: str | None) -> Iterator[dict[str, Any]]:
+    with reading(private / RECORD):
+        content = (private / RECORD).read_bytes()
+    opened_record = opened(content, identities, passphrase)
     try:
-        yield
-    except (KeyError, TypeError, ValueError, AttributeError) as problem:
-        if isinstance(problem, InputError):
-            raise
+        record: dict[str, Any] = json.loads(opened_record)
+        if record["form"] != RECORD_FORM:
+            raise KeyError(RECORD_FORM)
+        yield record
+    except (KeyError, TypeError, ValueError, AttributeError):
         raise InputError(f"{shown(private / RECORD)} is not the record of a release; give its private folder") from None

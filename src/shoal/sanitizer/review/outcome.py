@@ -14,8 +14,7 @@ from functools import cached_property
 from shoal.results.sanitizing import KINDS, Mention
 from shoal.sanitizer.policies.words import join_overlapping
 from shoal.sanitizer.review.decisions import ACCEPTED_UNSEEN, DECIDED, PENDING, ReviewState, Verdict, replay
-from shoal.sanitizer.review.search import RememberedSearch, strings_to_search
-from shoal.sanitizer.review.strings import Strings, folded, letters_of
+from shoal.sanitizer.review.strings import RememberedSearch, Strings, folded, letters_of, strings_to_search
 from shoal.sanitizer.review.work import BLOCK, Item, Proposals, WorkFolder
 
 Span = tuple[int, int]

@@ -26,12 +26,12 @@ from shoal.sanitizer.review.decisions import (
     undone_numbers,
 )
 from shoal.sanitizer.review.outcome import Outcome, ReviewedCollection, current, equal_part
-from shoal.sanitizer.review.search import RememberedSearch
-from shoal.sanitizer.review.strings import Strings, folded
+from shoal.sanitizer.review.strings import RememberedSearch, Strings, folded
 from shoal.sanitizer.review.work import BLOCK, Item, WorkFolder
 
 Key = tuple[str, str]  # document and item
 Span = tuple[int, int]
+Group = tuple[Item, ...]  # equal items of all documents
 PLACES = 3  # of an item that a message names
 
 
@@ -51,13 +51,6 @@ _folded = lru_cache(maxsize=65_536)(folded)  # names come again and again
 
 
 @dataclass(frozen=True)
-class Group:
-    """Equal items of all documents."""
-
-    items: tuple[Item, ...]
-
-
-@dataclass(frozen=True)
 class Order:
     """What somebody wants to be decided about an item, or added to a document."""
 
@@ -67,14 +60,6 @@ class Order:
     span: Span | None = None  # of "shrink" and "add"
     kind: str = ""  # of "add"
     reason: str = ""
-
-
-@dataclass(frozen=True)
-class Difference:
-    """An item that reviewers decided differently."""
-
-    item: Item
-    decisions: tuple[Decision, ...]
 
 
 @dataclass(frozen=True)
@@ -126,7 +111,7 @@ class Review:
                 if self.reviewer not in decided_by.get(item.key, {}):
                     groups.setdefault(sameness(item), []).append(item)
         least_sure_first = sorted(groups.values(), key=lambda items: min(abs(item.probability - 0.5) for item in items))
-        return [Group(tuple(items)) for items in least_sure_first]
+        return list(map(tuple, least_sure_first))
 
     def text(self, document: str) -> str:
         """The text of a document, in which the places of items are counted."""
@@ -167,11 +152,11 @@ class Review:
             if key is None or (decision.document, decision.item) == key
         ]
 
-    def differences(self) -> list[Difference]:
-        """What reviewers decided differently, and nobody has adjudicated."""
+    def differences(self) -> list[tuple[Item, tuple[Decision, ...]]]:
+        """What reviewers decided differently and nobody has adjudicated, with their decisions."""
         collection = self.collection()
         return [
-            Difference(item, tuple(collection.state.by_reviewer[item.key].values()))
+            (item, tuple(collection.state.by_reviewer[item.key].values()))
             for outcome in collection.outcomes()
             for item, verdict in outcome.judged
             if verdict.state == DISPUTED

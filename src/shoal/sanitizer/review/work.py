@@ -24,7 +24,7 @@ from shoal.data.files import reading, shown
 from shoal.data.private_files import PRIVATE_FOLDER, private_file
 from shoal.data.records import Skipped
 from shoal.errors import InputError
-from shoal.results.sanitizing import Block, Entity, Hit, Mention
+from shoal.results.sanitizing import KINDS, Block, Entity, Hit, Mention
 from shoal.sanitizer.review.decisions import DecisionLog
 
 BLOCK = "BLOCK"  # the kind of a stretch that is removed as a whole
@@ -83,6 +83,8 @@ class Proposals:
     def from_line(cls, line: bytes) -> Proposals:
         """A line of proposals.jsonl."""
         content = json.loads(line)
+        if not {entity["kind"] for entity in content["entities"]} <= set(KINDS):
+            raise ValueError("kind")
         entities = (
             Entity(**{**entity, "mentions": tuple(Mention(**mention) for mention in entity["mentions"])})
             for entity in content["entities"]

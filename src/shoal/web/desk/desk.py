@@ -6,6 +6,7 @@ computed once for every length of the log, beside.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,10 +15,10 @@ from typing import Any
 
 from shoal.errors import InputError
 from shoal.results.sanitizing import Decision
-from shoal.sanitizer.release.plan import plan
+from shoal.sanitizer.release.masking import plan
 from shoal.sanitizer.review.outcome import ReviewedCollection, current, equal_part
 from shoal.sanitizer.review.review import Review
-from shoal.sanitizer.review.search import RememberedSearch
+from shoal.sanitizer.review.strings import RememberedSearch
 from shoal.sanitizer.review.work import WorkFolder
 from shoal.web.desk.commands import WORK
 from shoal.web.desk.views import Offsets, Snapshot, as_after, as_history, as_items
@@ -124,17 +125,18 @@ class Desk:
         keys = [chosen.key]
         if item is not None and chosen.everywhere:
             keys = list(snapshot.decided_together(item, reviewer, chosen.action, chosen.adjudicates))
-        review = Review(self._deciding, reviewer, self._remembered)
         span = None if chosen.span is None else self._from_browser(document, chosen.span)
-        with self._writing:
-            if chosen.action == "shrink" and span is not None:
-                keys = [chosen.key, *self._with_part(snapshot, chosen.key, keys, span)]
-                made = review.shrink(keys, span, reason=chosen.reason, adjudicates=chosen.adjudicates)
-            else:
-                made = review.decide(
-                    keys, chosen.action, span=span, reason=chosen.reason, adjudicates=chosen.adjudicates
-                )
-        return self._made(made, document, reviewer)
+        reason, adjudicates = chosen.reason, chosen.adjudicates
+        if chosen.action == "shrink" and span is not None:
+            part = [chosen.key, *self._with_part(snapshot, chosen.key, keys, span)]
+            return self._made(
+                document, reviewer, lambda review: review.shrink(part, span, reason=reason, adjudicates=adjudicates)
+            )
+        return self._made(
+            document,
+            reviewer,
+            lambda review: review.decide(keys, chosen.action, span=span, reason=reason, adjudicates=adjudicates),
+        )
 
     def open_of_kind(self, kind: str, reviewer: str) -> dict[str, Any]:
         """What deciding a whole kind would decide: how many, in how many documents, and their names."""
@@ -153,9 +155,7 @@ class Desk:
         keys = [item.key for item in self.snapshot().open_of_kind(kind, reviewer)]
         if not keys:
             raise InputError("nothing of this kind is open; choose another")
-        with self._writing:
-            made = Review(self._deciding, reviewer, self._remembered).decide(keys, action, reason=reason)
-        return self._made(made, document, reviewer)
+        return self._made(document, reviewer, lambda review: review.decide(keys, action, reason=reason))
 
     def _with_part(self, snapshot: Snapshot, key: Key, keys: list[Key], span: Span) -> list[Key]:
         """Of the others, those that have the part to which an item is shrunk."""
@@ -169,23 +169,18 @@ class Desk:
     def add(self, reviewer: str, document: str, span: Span, kind: str, reason: str) -> dict[str, Any]:
         """Mask what nobody proposed."""
         text_span = self._from_browser(document, span)
-        with self._writing:
-            made = Review(self._deciding, reviewer, self._remembered).add(document, text_span, kind, reason=reason)
-        return self._made(made, document, reviewer)
+        return self._made(document, reviewer, lambda review: review.add(document, text_span, kind, reason=reason))
 
     def undo(self, reviewer: str, document: str, reason: str) -> dict[str, Any]:
-        with self._writing:
-            made = Review(self._deciding, reviewer, self._remembered).undo(reason=reason)
-        return self._made(made, document, reviewer)
+        return self._made(document, reviewer, lambda review: review.undo(reason=reason))
 
     def redo(self, reviewer: str, document: str) -> dict[str, Any]:
-        with self._writing:
-            made = Review(self._deciding, reviewer, self._remembered).redo()
-        return self._made(made, document, reviewer)
+        return self._made(document, reviewer, Review.redo)
 
-    def _made(self, made: tuple[Decision, ...], document: str, reviewer: str) -> dict[str, Any]:
+    def _made(self, document: str, reviewer: str, decide: Callable[[Review], tuple[Decision, ...]]) -> dict[str, Any]:
         """What was written, and how the items of the document shown stand now; repeats are found later, as news."""
         with self._writing:
+            made = decide(Review(self._deciding, reviewer, self._remembered))
             collection = current(self._deciding)
             length = len(self._deciding.log.read())
         touched = list(dict.fromkeys((decision.document, decision.item) for decision in made))

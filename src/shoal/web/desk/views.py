@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from shoal.results.sanitizing import KINDS, Decision
-from shoal.sanitizer.release.plan import PlannedDocument
+from shoal.results.sanitizing import Decision
+from shoal.sanitizer.release.masking import PlannedDocument
+from shoal.sanitizer.release.pseudonyms import KIND_WORDS
 from shoal.sanitizer.review.decisions import DECIDED, DISPUTED, PENDING, ReviewState, Verdict, active
 from shoal.sanitizer.review.outcome import Outcome, ReviewedCollection, shrunk
 from shoal.sanitizer.review.review import sameness
@@ -124,17 +125,7 @@ class Snapshot:
                 yield other.key
 
 
-# Kinds as people call them; those not here are called by their own name.
-KIND_NAMES = {kind: kind.lower() for kind in KINDS} | {
-    "ORG": "organisation",
-    "LOC": "place",
-    "EMAIL": "e-mail",
-    "ID": "number of a person",
-    "CASE": "number of a case",
-    "URL": "link",
-    "MISC": "other",
-    BLOCK: "passage",
-}
+KIND_NAMES = {kind: name for kind, (_, name) in KIND_WORDS.items()} | {BLOCK: "passage"}
 
 
 def as_items(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.concurrency import run_in_threadpool
@@ -16,11 +17,10 @@ from shoal.sanitizer.policies.words import UNITS
 from shoal.sanitizer.redact import FORMS
 from shoal.sanitizer.release.pseudonyms import SCOPES, STYLES
 from shoal.web.desk.commands import (
+    COLUMNS,
     PRIVATE,
     RELEASE,
     WORK,
-    Redacting,
-    Sanitizing,
     redact_command,
     sanitize_command,
     verify_sanitized_command,
@@ -100,10 +100,11 @@ async def before_release(job: TheJob, request: Request, jobs: TheJobs, desks: Th
 async def release(job: TheJob, form: Form, workspace: TheWorkspace, jobs: TheJobs, desks: TheDesks) -> Response:
     """A job of its own, so that the release stays when the review is closed."""
     chosen = _redacting(form)
-    await run_in_threadpool(_check_ready, desks.of(job), chosen)
+    await run_in_threadpool(_check_ready, desks.of(job), chosen["accept_rest"])
+    command = redact_command(chosen, tuple(form.text("recipients").split()))
     with workspace.new_job() as folder:
         _lend(folder, job, WORK)
-    made = jobs.start(folder, "redact", f"Release of {job.title}", redact_command(chosen), {"review": job.id})
+    made = jobs.start(folder, "redact", f"Release of {job.title}", command, {"review": job.id})
     return RedirectResponse(f"/jobs/{made.id}", 303)
 
 
@@ -124,29 +125,25 @@ def _lend(folder: Path, owner: Job, name: str) -> None:
     (folder / "work" / name).symlink_to(Path("..") / ".." / owner.id / "work" / name)
 
 
-def _sanitizing(form: Fields) -> Sanitizing:
+def _sanitizing(form: Fields) -> dict[str, Any]:
     reviewers = form.whole("reviewers", 1) or 1
     if reviewers > 2:
         raise InputError(f"reviewers={reviewers}: one or two must agree; give 1 or 2")
-    return Sanitizing(
-        _one_of(form, "policy", tuple(POLICIES)),
-        _one_of(form, "style", STYLES),
-        _one_of(form, "scope", SCOPES),
-        _one_of(form, "unit", UNITS),
-        reviewers,
-        _probability(form, "threshold"),
-        form.text("text_column"),
-        form.text("id_column"),
-    )
+    allowed = {"policy": tuple(POLICIES), "style": STYLES, "scope": SCOPES, "unit": UNITS}
+    return {
+        **{name: _one_of(form, name, names) for name, names in allowed.items()},
+        "reviewers": reviewers,
+        "threshold": _probability(form, "threshold"),
+        **{name: form.text(name) for name in COLUMNS},
+    }
 
 
-def _redacting(form: Fields) -> Redacting:
-    recipients = tuple(form.text("recipients").split())
-    rest = _probability(form, "accept_rest") if form.text("rest") else ""
-    if form.text("rest") and not rest:
+def _redacting(form: Fields) -> dict[str, Any]:
+    rest = _probability(form, "accept_rest") if form.text("rest") else None
+    if form.text("rest") and rest is None:
         raise InputError("the probability from which the rest is masked is missing; give a number from 0 to 1")
-    bars = _one_of(form, "bars", ("words", "lines"))
-    return Redacting(_one_of(form, "form", FORMS), rest, bars, bool(form.text("keep_pictures")), recipients)
+    chosen = {"form": _one_of(form, "form", FORMS), "bars": _one_of(form, "bars", ("words", "lines"))}
+    return {**chosen, "accept_rest": rest, "keep_pictures": bool(form.text("keep_pictures"))}
 
 
 def _one_of(form: Fields, name: str, allowed: tuple[str, ...]) -> str:
@@ -157,22 +154,22 @@ def _one_of(form: Fields, name: str, allowed: tuple[str, ...]) -> str:
     return given
 
 
-def _probability(form: Fields, name: str) -> str:
+def _probability(form: Fields, name: str) -> float | None:
     given = form.text(name)
     try:
-        sound = not given or 0 <= float(given) <= 1
+        number = float(given or 0)
     except ValueError:
-        sound = False
-    if not sound:
+        number = -1.0
+    if not 0 <= number <= 1:
         raise InputError(f"{name}={given[:20]!r} is a probability; give a number from 0 to 1")
-    return given
+    return number if given else None
 
 
-def _check_ready(desk: Desk, chosen: Redacting) -> None:
+def _check_ready(desk: Desk, accept_rest: float | None) -> None:
     """Refuse what would fail. A job has nobody to ask for a passphrase."""
     documents = desk.progress("")["documents"]
     waiting = sum(document["open"] + document["disputed"] for document in documents)
-    if waiting and not chosen.accept_rest:
+    if waiting and accept_rest is None:
         raise InputError(f"{waiting} items are undecided; decide them at the desk, or let a rule decide the rest")
     key = config_folder() / "sanitizer.key"
     if key.is_file() and key.read_bytes().startswith(LOCKED_KEY):
