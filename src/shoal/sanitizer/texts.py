@@ -79,8 +79,8 @@ def sanitize(
         decide_rest(work, threshold)
         planned = plan(work, list(current(work).outcomes()))
         done = {document.proposals.source: document.masked for document in planned}
-    for number, document in done.items():
-        masked[int(number)] = document.text
+    for source, document in done.items():
+        masked[int(source)] = document.text
     return SanitizedTexts(tuple(masked), held, Vault.of(done))
 
 

@@ -60,7 +60,7 @@ def test_a_docx_gives_headers_paragraphs_tables_and_footers(tmp_path: Path) -> N
         ("<head><title>T</title><style>p{}</style>Ann <b>Lee</b>", "Ann Lee\n"),
         ("<head><script>x</script><b>Ann</b>", "Ann\n"),
         ("<head><noscript><p>No</p></noscript><br/>Ann", "Ann\n"),
-        ("<title>T</title><p>Ann", "T\nAnn\n"),
+        ("<title>T</title><p>Ann<svg><title>Bob</title></svg>", "Ann\n"),
     ],
 )
 def test_a_head_ends_where_something_else_begins(tmp_path: Path, page: str, text: str) -> None:

@@ -77,8 +77,8 @@ def _body(part: MIMEPart[Any, Any], seen: list[int]) -> Iterator[str]:
         yield html_text(text) if kind == "text/html" else text.rstrip("\r\n") + "\n"
 
 
-UNSEEN_TAGS = {"script", "style", "template", "noscript", "head"}
-OF_HEAD = UNSEEN_TAGS | {"base", "basefont", "bgsound", "link", "meta", "noframes", "title"}
+UNSEEN_TAGS = {"script", "style", "template", "noscript", "head", "title"}
+OF_HEAD = UNSEEN_TAGS | {"base", "basefont", "bgsound", "link", "meta", "noframes"}
 BLOCKS = {
     *("address", "article", "aside", "blockquote", "body", "br", "dd", "div", "dl", "dt", "fieldset", "figcaption"),
     *("figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "li", "main", "nav", "ol", "p"),
@@ -108,7 +108,7 @@ class _Reader(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self._begin(tag)
-        if tag in UNSEEN_TAGS or (tag == "title" and self._unseen):
+        if tag in UNSEEN_TAGS:
             self._unseen.append(tag)
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
