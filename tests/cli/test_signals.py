@@ -124,8 +124,9 @@ def test_a_signal_ends_the_work_on_all_threads_and_leaves_nothing(
     assert snapshot(folder) == before
 
 
-@pytest.mark.parametrize("command", [TABLE, PARTS], ids=["whole", "in parts"])
-@pytest.mark.parametrize("sent, code", [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+@pytest.mark.parametrize(
+    "command, sent, code", [(TABLE, signal.SIGTERM, 143), (PARTS, signal.SIGHUP, 129)], ids=["whole", "in parts"]
+)
 def test_a_signal_during_the_search_never_writes_a_release(
     command: list[str], sent: signal.Signals, code: int, folder: Path
 ) -> None:

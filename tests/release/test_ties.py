@@ -19,7 +19,7 @@ from shoal.release.tables.steps import TableSteps
 from shoal.request.method_options import MethodOptions
 from shoal.results.claims import NOTHING_MORE
 
-EXCHANGES = 500
+EXCHANGES = 120
 
 pytestmark = pytest.mark.usefixtures("without_attack")
 
@@ -70,7 +70,7 @@ def exchanged(table: pa.Table, column: str, one: int, other: int) -> pa.Table:
 
 
 def check_exchanges(table: pa.Table, quasi: tuple[str, ...], method: Any) -> None:
-    """Exchange confidential, then insensitive values of two rows of a group, 500 times."""
+    """Exchange confidential, then insensitive values of two rows of a group, 120 times."""
     groups = group_of_row(table, quasi, method)
     random, rest = np.random.default_rng(3), [name for name in table.column_names if name not in quasi]
     for turn in range(EXCHANGES):

@@ -232,7 +232,7 @@ def plans(draw: Any) -> tuple[pd.DataFrame, dict[str, Any]]:
     return data, options
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture], max_examples=15)
 @given(plan=plans())
 def test_any_plan_is_verified_and_true_where_it_says_so(
     plan: tuple[pd.DataFrame, dict[str, Any]], tmp_path: Path
