@@ -13,8 +13,7 @@ import pytest
 
 from shoal import Microaggregation, MixedMicroaggregation, Roles, SphericalMicroaggregation, VectorSpace, protect
 from shoal.data.inputs import open_source
-from shoal.release.method_choice import table_method
-from shoal.release.tables.columns import TableOptions
+from shoal.release.tables.columns import TableOptions, table_method
 from shoal.release.tables.steps import TableSteps
 from shoal.request.method_options import MethodOptions
 from shoal.results.claims import NOTHING_MORE

@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
+
+import pyarrow as pa
 
 from shoal.data.files import shown
 from shoal.data.inputs import DocumentSource, Source, source_of
@@ -19,7 +21,7 @@ from shoal.methods.sketches.sketches import check_components
 from shoal.release.cluster.documents import draft_documents_in_parts
 from shoal.release.cluster.parts import schedule_of
 from shoal.release.cluster.tables import draft_table_in_parts
-from shoal.release.documents.methods import method_of
+from shoal.release.documents.methods import document_method, document_space, method_of
 from shoal.release.documents.steps import DocumentSteps
 from shoal.release.earlier import Earlier, read_earlier
 from shoal.release.folders import (
@@ -31,12 +33,10 @@ from shoal.release.folders import (
     private_beside,
     write_files,
 )
-from shoal.release.method_choice import document_method, document_space, table_method
-from shoal.release.pipeline import carry_out
 from shoal.release.signing import SigningKey, write_signature
 from shoal.release.sketches.crowd import CrowdSketches
-from shoal.release.sketches.records import RecordSketchSteps, record_sketch_steps
-from shoal.release.tables.columns import TableOptions
+from shoal.release.sketches.records import RecordSketchSteps
+from shoal.release.tables.columns import TableOptions, table_method
 from shoal.release.tables.steps import TableSteps
 from shoal.release.writing import Draft, write_release
 from shoal.request.options import DISTINCT, GroupPromises, Publication
@@ -168,6 +168,47 @@ def protect(
     return make_release(request_of(options.pop("source"), not_default(options)))
 
 
+class Steps(Protocol):
+    """What a kind of data and a method do at each step; each is a function of plain values."""
+
+    def read(self, source: Any) -> Any:
+        """The records, checked, in the order of their content."""
+
+    def group(self, records: Any) -> Any:
+        """The group of each record: at least k of them."""
+
+    def join(self, groups: Any, records: Any) -> Any:
+        """Groups joined until each has what is promised beside k."""
+
+    def represent(self, groups: Any, records: Any) -> Any:
+        """What stands for each group."""
+
+    def publish(self, masked: Any, groups: Any, records: Any) -> Any:
+        """The rows as they will be released, and the figures that may be published."""
+
+    def attack(self, publication: Any, records: Any) -> Any:
+        """What the strongest known attackers find in them."""
+
+    def write(self, publication: Any, findings: Any, records: Any, folders: tuple[Path, Path]) -> Draft:
+        """The rows written into the folders (private, release), and the draft of all other files."""
+
+
+def carry_out(steps: Steps, source: Any, folders: tuple[Path, Path]) -> Draft:
+    """All seven steps, for records in one piece."""
+    # Memory freed in small pieces goes back to the system: half a gigabyte once a million baskets were read.
+    return_memory = pa.system_memory_pool().release_unused
+    records = steps.read(source)
+    return_memory()
+    groups = steps.group(records)
+    groups = steps.join(groups, records)
+    return_memory()
+    masked = steps.represent(groups, records)
+    publication = steps.publish(masked, groups, records)
+    findings = steps.attack(publication, records)
+    return_memory()
+    return steps.write(publication, findings, records, folders)
+
+
 def make_release(request: Request) -> Protected:
     """Make the release that is asked for."""
     columns, publication = request.columns, request.publication
@@ -220,14 +261,14 @@ def _document_steps(source: DocumentSource, request: Request) -> DocumentSteps |
     method = document_method(request.method)
     space = document_space(request.words, method, k, source.of_items, request.method.ontology)
     if isinstance(method, DeltaSketch | KVarianceSketch):
-        steps = record_sketch_steps(method, space, k, source.of_items)
+        steps = RecordSketchSteps(space, method, k)
         _check_for_records(steps.name, promises, source.whole)
         return steps
     form = None
     if isinstance(method, CrowdSketch):
         check_components("components", method.components)
         form, method = CrowdSketches(method), method.method
-    return DocumentSteps(method_of(method, space, k, source.of_items), promises, request.attack, form)
+    return DocumentSteps(method_of(method, space, k), promises, request.attack, form)
 
 
 def _check_for_records(name: str, promises: GroupPromises, whole: bool) -> None:

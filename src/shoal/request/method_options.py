@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any, ClassVar
 
+from shoal.errors import InputError
 from shoal.request.option import BASKETS, DOCUMENTS, TABLES, option
 from shoal.request.values import File, Files, Number, NumberByColumn, OneOf, Pairs, Switch, Text, Value, Whole
 
@@ -18,7 +19,20 @@ RECORD_SKETCHES = ("delta-sketch", "k-variance-sketch")  # of single records: th
 SKETCHES = ("crowd-sketch", *RECORD_SKETCHES)
 FOR_DOCUMENTS = ("mdav", "semantic", *SKETCHES)
 METHODS = tuple(dict.fromkeys((*FOR_DOCUMENTS, *FOR_NUMBERS, *FOR_LABELS, *MASKING)))
-
+MEANINGS = ("time_budget", "ontology", "mapping")
+TAKES = {  # the options of each method, beside `refine`, and of microaggregation by what the columns are
+    "mdav": ("time_budget", "blocks", "ontology"),
+    "semantic": ("ontology",),
+    "crowd-sketch": ("time_budget", "blocks", "components", "key"),
+    "delta-sketch": ("delta", "max_components", "key"),
+    "k-variance-sketch": ("blocks", "max_components", "key"),
+    "a table of numbers": ("time_budget", "blocks", "attribute_groups"),
+    "a table of labels": MEANINGS,
+    "a table with labels": (*MEANINGS, "importance"),
+    "generalised or blanked columns": ("time_budget", "ontology", "importance"),
+    "microaggregation": (*MEANINGS, "importance", "blocks", "attribute_groups"),
+    **dict.fromkeys(MASKING, ("percent",)),
+}
 
 method_option = partial(option, heading="Method")
 sketch_option = partial(option, of=(DOCUMENTS, BASKETS), heading="Sketches", see="methods/sketches.md")
@@ -108,6 +122,21 @@ class MethodOptions:
         File(),
         otherwise="a new one, kept in the private folder",
     )
+
+    def check_taken(self, kind: str) -> None:
+        """Refuse options of other methods."""
+        for known in fields(self):
+            if known.name not in ("method", "refine", *TAKES[kind]) and getattr(self, known.name) is not None:
+                raise InputError(f"{{option}} is not for {kind}; leave it out", known.name)
+
+    def check_estimator(self) -> None:
+        """An estimator has its parameters itself."""
+        for known in fields(self):
+            if known.name != "method" and getattr(self, known.name) != known.default:
+                whose = type(self.method).__name__
+                raise InputError(
+                    f"{{option}} is a parameter of the method; give it to {whose}, or name the method", known.name
+                )
 
 
 @dataclass(frozen=True)

@@ -31,10 +31,10 @@ from shoal.methods.semantic import SemanticMicroaggregation
 from shoal.methods.sketches import CrowdSketch, DeltaSketch, KVarianceSketch, Sketches, SketchKey
 from shoal.methods.sketches.sketches import dot_products
 from shoal.methods.spherical import SphericalMicroaggregation
-from shoal.release.documents.methods import method_of
+from shoal.release.documents.methods import method_of, space_steps
 from shoal.release.documents.steps import NOTHING, DocumentSteps
 from shoal.release.sketches.crowd import CrowdSketches
-from shoal.release.sketches.records import record_sketch_steps
+from shoal.release.sketches.records import RecordSketchSteps
 from shoal.results.exploration import Outcome, Trial
 from shoal.terms.vector_space import VectorSpace
 from shoal.utility.vector_space import order_kept
@@ -108,7 +108,9 @@ class ExploredDocuments:
     def _pooled(self, trial: Trial, method: Any, source: DocumentSource) -> Outcome:
         """What is published are the weights of pools, or their sketches."""
         grouping = method.method if isinstance(method, CrowdSketch) else method
-        steps = DocumentSteps(method_of(grouping, None, trial.k or 2, self.of_items))
+        k = trial.k or 2
+        space = VectorSpace(items=self.of_items, **space_steps(grouping, k, self.of_items))
+        steps = DocumentSteps(method_of(grouping, space, k))
         records = steps.read(source)
         groups, rows, fitted = steps.group(records), records.rows, records.method
         documents, totals = steps.pooled(steps.represent(groups, records), groups, records)
@@ -129,7 +131,8 @@ class ExploredDocuments:
         return _outcome(trial, order, linked, documents.rank[groups], lost)
 
     def _sketched_alone(self, trial: Trial, method: Any, source: DocumentSource) -> Outcome:
-        steps = record_sketch_steps(method.set_params(key=KEY), None, trial.k or 2, self.of_items)
+        space = VectorSpace(items=self.of_items, **space_steps(method, trial.k or 2, self.of_items))
+        steps = RecordSketchSteps(space, method.set_params(key=KEY), trial.k or 2)
         corpus, rows = records = steps.read(source)
         masked = steps.represent(None, records)
         publication = steps.publish(masked, None, records)

@@ -22,7 +22,6 @@ from shoal.methods.sketches import DeltaSketch, KVarianceSketch, SketchKey
 from shoal.methods.sketches.key import key_of
 from shoal.methods.sketches.sketches import SketchedRows
 from shoal.promises.values import crowd_figures, facts_of
-from shoal.release.documents.methods import check_space
 from shoal.release.documents.records import FittedCorpus, read_documents
 from shoal.release.documents.rows import DocumentRows, codes_of
 from shoal.release.folders import MAPPING
@@ -125,7 +124,10 @@ class RecordPublication:
 class RecordSketchSteps:
     """The seven steps for sketches of records, each on its own: as published by Aggarwal and Yu."""
 
-    def __init__(self, space: VectorSpace, method: DeltaSketch | KVarianceSketch) -> None:
+    def __init__(self, space: VectorSpace, method: DeltaSketch | KVarianceSketch, k: int) -> None:
+        method = clone(method)
+        if isinstance(method, KVarianceSketch):
+            method.set_params(k=k)
         method.check()
         self.space = space
         self.method = method
@@ -211,19 +213,3 @@ class RecordSketchSteps:
         known = self.method.get_params()
         stated = {name: known[name] for name in ("delta", "k", "max_components", "blocks") if name in known}
         return {"vector_space": self.space.used_params(), "sketch": stated}
-
-
-def record_sketch_steps(
-    method: DeltaSketch | KVarianceSketch, space: VectorSpace | None, k: int, of_items: bool
-) -> RecordSketchSteps:
-    """The steps that an estimator stands for."""
-    check_space(space, of_items)
-    own = clone(method)
-    if isinstance(own, KVarianceSketch):
-        own.set_params(k=k)
-    return RecordSketchSteps(VectorSpace(items=of_items, **steps_of_records(of_items)) if space is None else space, own)
-
-
-def steps_of_records(of_items: bool) -> dict[str, Any]:
-    """How records become rows by default: every term counts, in baskets as often as it occurs."""
-    return {"min_df": 1, "weighting": "tf" if of_items else "tf-idf"}

@@ -9,23 +9,97 @@ from typing import Any
 
 from shoal.data.files import shown, unknown_column
 from shoal.data.kinds.number_forms import Doubles, NumberForm
+from shoal.data.kinds.outlines import OntologyColumns
 from shoal.data.parts import AgreedColumns, PartSchema
 from shoal.data.recoding import Bands, rule_of
 from shoal.data.roles import ColumnChoices, Roles
 from shoal.errors import InputError, Note
 from shoal.methods.categorical import CategoricalMicroaggregation
-from shoal.methods.masking import RankSwap
+from shoal.methods.masking import Noise, RankSwap
 from shoal.methods.mixed import CATEGORICAL, MixedMicroaggregation
 from shoal.methods.numeric import Microaggregation
 from shoal.release.earlier import Earlier
-from shoal.release.method_choice import MethodChoice, check_taken
 from shoal.release.tables.generalised import Generalised
 from shoal.release.tables.labels import Concepts
 from shoal.release.tables.numbers import Columnwise, Means, attribute_groups
 from shoal.release.tables.rows import TableMethod
+from shoal.request.method_options import FOR_LABELS, FOR_NUMBERS, MASKING, MethodOptions
 from shoal.request.options import AVERAGE, BLANK, GENERALISE, KEEP, GroupPromises
-from shoal.terms.hierarchy import Hierarchy
-from shoal.terms.value_mapping import check_mapping
+from shoal.terms.hierarchy import Hierarchy, ontologies_of
+from shoal.terms.value_mapping import check_mapping, ontology_columns
+
+FOR_TABLES = (Microaggregation, CategoricalMicroaggregation, MixedMicroaggregation, RankSwap, Noise)
+
+
+@dataclass(frozen=True)
+class MethodChoice:
+    """What protects a table: chosen when it is known which of its quasi-identifiers are numbers and which labels."""
+
+    asked: MethodOptions  # the method's name, None to choose it by the columns, or an estimator
+    ontology: Any = None  # what the labels mean, whether or not there are any
+    mapping: Any = None
+    explained: OntologyColumns = field(default_factory=OntologyColumns)  # columns that either of them explains
+
+    def estimator(self, numbers: Sequence[str], labels: Sequence[str]) -> Any:
+        """The method for these columns."""
+        if not isinstance(self.asked.method, str | None):
+            return self.asked.method
+        if self.asked.method == "rank-swap":
+            return RankSwap(_strength(self.asked.percent, numbers))
+        if self.asked.method in MASKING:
+            return Noise(_strength(self.asked.percent, numbers), correlated=self.asked.method == "correlated-noise")
+        return _microaggregation(self.asked, self.ontology, bool(numbers), bool(labels))
+
+
+def _strength(percent: float | Mapping[str, float] | None, numbers: Sequence[str]) -> float | list[float]:
+    """How strongly numbers are masked: all alike, or each as it was given."""
+    if not isinstance(percent, Mapping):
+        return percent or 0.0
+    odd = sorted(set(numbers) ^ set(percent))
+    if odd:
+        problem = "is no number that is protected" if odd[0] in percent else "has no strength"
+        raise InputError(f"{{option}}: column {shown(odd[0])} {problem}; name every protected number once", "percent")
+    return [percent[name] for name in numbers]
+
+
+def table_method(asked: MethodOptions) -> MethodChoice:
+    """The method that was asked for, checked as far as that can be done without the columns."""
+    if not isinstance(asked.method, str | None):
+        asked.check_estimator()
+        if not isinstance(asked.method, FOR_TABLES):
+            names = ", ".join(kind.__name__ for kind in FOR_TABLES)
+            raise InputError(f"{type(asked.method).__name__} cannot protect a table; use {names}")
+        ontology, mapping = (getattr(asked.method, name, None) for name in ("ontology", "mapping"))
+        return MethodChoice(asked, ontology, mapping, ontology_columns(ontology, mapping))
+    name, known = asked.method, (*FOR_NUMBERS, *FOR_LABELS, *MASKING)
+    if name is not None and name not in known:
+        raise InputError(f"{{option}} cannot protect a table; use {', '.join(known)}", f"method {name}")
+    asked.check_taken(name if name in MASKING else "microaggregation")
+    if name in MASKING and asked.percent is None:
+        raise InputError(f"{name} needs to know how strong; give {{option}}, such as 5", "percent")
+    if asked.ontology is None and asked.mapping is None:
+        return MethodChoice(asked)
+    ontology = ontologies_of(asked.ontology)
+    return MethodChoice(asked, ontology, asked.mapping, ontology_columns(ontology, asked.mapping))
+
+
+def _microaggregation(asked: MethodOptions, ontology: Any, has_numbers: bool, has_labels: bool) -> Any:
+    """By meaning for labels, by means for numbers, by both for a table of both."""
+    name = asked.method
+    search: dict[str, Any] = {"refine": asked.refine, "time_budget": asked.time_budget}
+    meaning: dict[str, Any] = {"ontology": ontology, "mapping": asked.mapping}
+    if name in FOR_LABELS or (name is None and not has_numbers):
+        asked.check_taken("a table of labels")
+        return CategoricalMicroaggregation(**meaning, **search)
+    if not has_labels or name not in (None, "mdav"):
+        asked.check_taken("a table of numbers")
+        return Microaggregation(
+            method=name or "mdav", attribute_groups=asked.attribute_groups, blocks=asked.blocks, **search
+        )
+    if not has_numbers:
+        raise InputError(f"mdav averages numbers, and these are labels; use {', '.join(FOR_LABELS)}", "method")
+    asked.check_taken("a table with labels")
+    return MixedMicroaggregation(weights=asked.importance, **meaning, **search)
 
 
 @dataclass(frozen=True)
@@ -74,7 +148,8 @@ def column_plan(agreed: AgreedColumns, k: int, options: TableOptions) -> ColumnP
         measured = tuple(name for name in treated if name in forms or schema.quasi[name].forms)
         return ColumnPlan(schema, generalising, averaged_forms, frozenset(), kept, treated, measured, agreed.periods)
     labels = tuple(name for name in masked if name not in forms)
-    estimator = _without_kept(options.method, masked).estimator(tuple(forms), labels)
+    choice = _without_kept(options.method, masked) if kept else options.method
+    estimator = choice.estimator(tuple(forms), labels)
     numbers = averaged(estimator, masked, tuple(forms))
     for name in numbers:
         if name in categories and not isinstance(estimator, RankSwap):
@@ -142,7 +217,7 @@ def _generalising(
             "generalising and blanking make groups of their own; leave out {option}",
             "method" if asked.method is not None else "after",
         )
-    check_taken(asked, "generalised or blanked columns")
+    asked.check_taken("generalised or blanked columns")
     for name in ontology if isinstance(ontology, Mapping) else ():
         if name not in columns:
             raise unknown_column(name, columns, "the table")
@@ -208,6 +283,8 @@ def method_of(method: Any, k: int, numbers: tuple[str, ...]) -> TableMethod:
     """The method that an estimator stands for, of a table with these numbers."""
     if isinstance(method, CategoricalMicroaggregation | MixedMicroaggregation):
         return Concepts(method, k)
-    if isinstance(method, Microaggregation) and len(attribute_groups(method, numbers)) == 1:
-        return Means(method, k)
+    if isinstance(method, Microaggregation):
+        plain = method.method == "mdav" and method.attribute_groups is None
+        if plain or len(attribute_groups(method, numbers)) == 1:
+            return Means(method, k)
     return Columnwise(method, k)
