@@ -112,6 +112,26 @@ def pooled_weights(pools: sp.csr_matrix, frequency: Ints | None, n_rows: int) ->
     return weights
 
 
+def counts_of(vectors: sp.csr_matrix, lengths: Floats, idf: Floats) -> sp.csr_matrix:
+    """How often each document has each term, from its row of length 1, its length and what an occurrence weighs.
+
+    The counts share the places of the vectors.
+    """
+    counts = vectors.data * np.repeat(lengths, np.diff(vectors.indptr))
+    counts /= idf[vectors.indices]
+    whole = np.rint(counts, out=counts).astype(np.int32)  # as they were counted
+    return sp.csr_matrix((whole, vectors.indices, vectors.indptr), shape=vectors.shape)
+
+
+def without_visible_members(X: sp.csr_matrix, lengths: Floats, groups: Ints, idf: Floats) -> Ints:
+    """Groups that exchange members until none can be read off the pool of its group, if that is possible.
+
+    `X` has the columns of `with_length`.
+    """
+    vectors = without_length(X)
+    return without_giveaways(counts_of(vectors, lengths, idf), vectors, lengths, groups)
+
+
 def read_off(counts: Ints) -> NDArray[np.bool_]:
     """Which members (rows of counts) are the terms that their pool has most often, from a level up, in even parts."""
     pool = counts.sum(axis=0)

@@ -80,16 +80,23 @@ class SphericalMicroaggregation(GroupsRows):
         """Group the rows."""
         unit, has_direction = self._unit_rows(X, reset=True)
         k = check_k(self.k, int(has_direction.sum()) if len(has_direction) else 0)
-        check_time_budget(self.time_budget)
         directed = unit[has_direction]
-        most = -(-directed.shape[0] // block_count(self.blocks, directed.shape[0], k))
-        groups = group_rows(directed, Plan(k, most, SphericalSpace, self.refine, self.time_budget, self.random_state))
+        groups = self._partition(directed, k)
         representatives = spherical_representatives(directed, groups)
         self.groups_ = np.full(len(has_direction), WITHHELD)
         self.groups_[has_direction] = groups
         self.representatives_ = representatives if sp.issparse(X) else representatives.toarray()
         self._store_loss(spherical_loss(directed, groups, representatives))
         return self
+
+    def partition(self, X: sp.csr_matrix) -> NDArray[np.int64]:
+        """The group of each row; all of them must have a direction."""
+        return self._partition(_at_unit_length(X), self.k)
+
+    def _partition(self, unit: sp.csr_matrix, k: int) -> NDArray[np.int64]:
+        check_time_budget(self.time_budget)
+        most = -(-unit.shape[0] // block_count(self.blocks, unit.shape[0], k))
+        return group_rows(unit, Plan(k, most, SphericalSpace, self.refine, self.time_budget, self.random_state))
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Group the rows and return each row's representative."""
@@ -109,15 +116,7 @@ class SphericalMicroaggregation(GroupsRows):
         return tags
 
     def _unit_rows(self, X: Any, reset: bool) -> tuple[sp.csr_matrix, NDArray[np.bool_]]:
-        checked = number_rows(self, X, reset=reset, sparse=True)
-        unit = sp.csr_matrix(checked, copy=True)
-        sizes = np.abs(unit.data)
-        if len(sizes) and (sizes.max() > 1e100 or sizes.min() < 1e-100):
-            # By the largest entry first: squares of such numbers leave the range of numbers.
-            normalize(unit, norm="max", copy=False)
-        normalize(unit, copy=False)
-        unit.eliminate_zeros()
-        unit.sort_indices()
+        unit = _at_unit_length(number_rows(self, X, reset=reset, sparse=True))
         has_direction = np.diff(unit.indptr) > 0
         if not has_direction.all():
             warnings.warn(
@@ -134,6 +133,18 @@ class SphericalMicroaggregation(GroupsRows):
         shape = (len(groups), self.representatives_.shape[0])
         choose = sp.csr_matrix((np.ones(len(rows)), (rows, groups[rows])), shape=shape)
         return choose @ sp.csr_matrix(self.representatives_)
+
+
+def _at_unit_length(X: Any) -> sp.csr_matrix:
+    unit = sp.csr_matrix(X, copy=True)
+    sizes = np.abs(unit.data)
+    if len(sizes) and (sizes.max() > 1e100 or sizes.min() < 1e-100):
+        # By the largest entry first: squares of such numbers leave the range of numbers.
+        normalize(unit, norm="max", copy=False)
+    normalize(unit, copy=False)
+    unit.eliminate_zeros()
+    unit.sort_indices()
+    return unit
 
 
 def spherical_representatives(X: sp.csr_matrix, groups: NDArray[np.int64]) -> sp.csr_matrix:

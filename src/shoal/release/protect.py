@@ -264,11 +264,11 @@ def _document_steps(source: DocumentSource, request: Request) -> DocumentSteps |
         steps = RecordSketchSteps(space, method, k)
         _check_for_records(steps.name, promises, source.whole)
         return steps
-    form = None
     if isinstance(method, CrowdSketch):
         check_components("components", method.components)
-        form, method = CrowdSketches(method), method.method
-    return DocumentSteps(method_of(method, space, k), promises, request.attack, form)
+        sketched = method_of(method.method, space, k)
+        return DocumentSteps(sketched, promises, request.attack, CrowdSketches(method))
+    return DocumentSteps(method_of(method, space, k), promises, request.attack)
 
 
 def _check_for_records(name: str, promises: GroupPromises, whole: bool) -> None:

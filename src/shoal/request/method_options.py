@@ -123,13 +123,23 @@ class MethodOptions:
         otherwise="a new one, kept in the private folder",
     )
 
+    def check_for(self, tables: bool) -> None:
+        """Refuse what the method does not take, as far as that is known without the columns."""
+        name = self.method
+        if not isinstance(name, str | None):
+            self._check_estimator()
+        elif tables and name in (None, *FOR_NUMBERS, *FOR_LABELS, *MASKING):
+            self.check_taken(name if name in MASKING else "microaggregation")
+        elif not tables and name in (None, *FOR_DOCUMENTS):
+            self.check_taken(name or "mdav")
+
     def check_taken(self, kind: str) -> None:
         """Refuse options of other methods."""
         for known in fields(self):
             if known.name not in ("method", "refine", *TAKES[kind]) and getattr(self, known.name) is not None:
                 raise InputError(f"{{option}} is not for {kind}; leave it out", known.name)
 
-    def check_estimator(self) -> None:
+    def _check_estimator(self) -> None:
         """An estimator has its parameters itself."""
         for known in fields(self):
             if known.name != "method" and getattr(self, known.name) != known.default:

@@ -97,6 +97,7 @@ class Request:
                 meant = "texts" if kinds == (DOCUMENTS,) else kinds[0]
                 instead = OPTIONS[name].about.instead or "leave it out"
                 raise InputError(f"{{option}} is for {meant}, and this is {IN_WORDS[kind]}; {instead}", name)
+        self.method.check_for(kind == TABLES)
 
 
 def not_default(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from shoal.methods.blocks.block import Block
 from shoal.methods.blocks.executors import Schedule
 from shoal.methods.blocks.grouping import divided_into_blocks, group_in_blocks
 from shoal.methods.blocks.tree import sample_keys
-from shoal.methods.pools import members_with, pooled_weights
+from shoal.methods.pools import members_with, pooled_weights, without_visible_members
 from shoal.promises.values import GroupTotals, totals_of
 from shoal.release.cluster.parts import join_parts, write_parts
 from shoal.release.documents import steps as one_piece
@@ -32,7 +32,6 @@ from shoal.release.documents.rows import (
     DocumentRows,
     ReleasedDocuments,
     Vocabulary,
-    without_visible_members,
 )
 from shoal.release.documents.steps import DocumentSteps
 from shoal.release.publishing.figures import FEW, NOT_PUBLISHED
@@ -85,7 +84,9 @@ def _read(source: DocumentSource, method: DocumentMethod, schedule: Schedule) ->
     space = clone(method.space)
     progress.step("reading", 0, n_parts)
     counted = [submit(count_documents, part, source.columns, space) for part in source.parts]
-    tallies, skipped = zip(*gather([submit(attrgetter("tally", "skipped"), part) for part in counted]), strict=True)
+    tallies, skipped = zip(
+        *gather([submit(attrgetter("counted.tally", "skipped"), part) for part in counted]), strict=True
+    )
     space.settle([method.known(Tally.merged(tallies))])
     progress.step("reading", n_parts, n_parts)
     rows = [submit(fitted_rows, part, _for_workers(space)) for part in counted]
@@ -129,7 +130,7 @@ def _grouped_block(block: Block, method: DocumentMethod) -> Block:
     rows = _rows_in(block)
     if method.in_meaning:
         return replace(block, groups=method.group(rows))
-    return replace(block, groups=without_visible_members(rows, block.groups, method.space.idf_))
+    return replace(block, groups=without_visible_members(rows.X, rows.lengths, block.groups, method.space.idf_))
 
 
 def _totals(block: Block) -> GroupTotals:
@@ -168,7 +169,9 @@ def _attacked(
     documents: list[Any], method: DocumentMethod, totals: CorpusTotals, attacked: bool, schedule: Schedule
 ) -> tuple[Rate, ...]:
     """How many documents are recovered from some groups of each part; the rates of all parts as one."""
-    tried = -(-GROUPS_TRIED // len(documents)) if attacked and totals.n_rows >= FEW else 0
+    if not attacked or totals.n_rows < FEW:
+        return ()
+    tried = -(-GROUPS_TRIED // len(documents))
     about = method.space, totals.vocabulary, tried
     rates_of_parts = schedule.gather([schedule.submit(one_piece.recovered, part, *about) for part in documents])
     attacks = []

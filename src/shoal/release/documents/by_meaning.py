@@ -15,7 +15,7 @@ from shoal.errors import InputError
 from shoal.methods.blocks.grouping import Plan
 from shoal.methods.mdav import SphericalSpace
 from shoal.methods.meanings import Collection, Documents, Representatives, term_names
-from shoal.methods.pools import without_length
+from shoal.methods.pools import without_length, without_visible_members
 from shoal.methods.semantic import SemanticMicroaggregation
 from shoal.promises.joining import GroupDistances
 from shoal.release.documents.rows import (
@@ -25,7 +25,6 @@ from shoal.release.documents.rows import (
     ReleasedDocuments,
     Term,
     Vocabulary,
-    without_visible_members,
 )
 from shoal.release.publishing.figures import MOST_IN_MEANING, distances_in_meaning
 from shoal.results.summary import Distances
@@ -69,7 +68,7 @@ class ByMeaning:
 
     def group(self, rows: DocumentRows) -> Ints:
         groups = clone(self._model).fit(self._texts(rows.X)).groups_
-        return without_visible_members(rows, groups, self.space.idf_)
+        return without_visible_members(rows.X, rows.lengths, groups, self.space.idf_)
 
     def group_distances(self, rows: DocumentRows, groups: Ints) -> GroupDistances:
         collection = self._collection(rows)

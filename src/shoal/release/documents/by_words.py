@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from shoal.methods.blocks.grouping import Plan, block_count, seconds_of_search
 from shoal.methods.mdav import SphericalSpace
-from shoal.methods.pools import pooled_counts, without_length
+from shoal.methods.pools import pooled_counts, without_length, without_visible_members
 from shoal.methods.spherical import SphericalMicroaggregation, spherical_loss, spherical_representatives
 from shoal.promises.joining import GroupDistances
 from shoal.release.documents.rows import (
@@ -22,7 +22,6 @@ from shoal.release.documents.rows import (
     ReleasedDocuments,
     Term,
     Vocabulary,
-    without_visible_members,
 )
 from shoal.release.publishing.figures import SAMPLE, cosine_distances
 from shoal.results.summary import Distances
@@ -55,9 +54,7 @@ class ByWords:
     def group(self, rows: DocumentRows) -> Ints:
         """The group of each document; no member can be read off a pool, if that is possible."""
         model = clone(self._model).set_params(time_budget=self._seconds(len(rows)))
-        groups = model.fit(rows.X).groups_
-        del model  # what else it knows takes as much memory as the rows
-        return without_visible_members(rows, groups, self.space.idf_)
+        return without_visible_members(rows.X, rows.lengths, model.partition(rows.X), self.space.idf_)
 
     def group_distances(self, rows: DocumentRows, groups: Ints) -> GroupDistances:
         """How far the centre of some documents is from some groups."""

@@ -23,12 +23,10 @@ DocumentMethod = ByWords | ByMeaning  # both do the same things, each in its own
 def document_method(asked: MethodOptions) -> Any:
     """The estimator that protects documents."""
     if not isinstance(asked.method, str | None):
-        asked.check_estimator()
         return asked.method
     name = asked.method or "mdav"
     if name not in FOR_DOCUMENTS:
         raise InputError(f"{{option}} cannot protect documents; use {', '.join(FOR_DOCUMENTS)}", f"method {name}")
-    asked.check_taken(name)
     if name == "semantic":
         return SemanticMicroaggregation(ontology=_of_documents(asked.ontology))
     # What was given, for the estimator; it has its own defaults.

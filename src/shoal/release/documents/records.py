@@ -47,11 +47,6 @@ class CountedDocuments:
     skipped: tuple[Skipped, ...]
     person: Ints | None = None  # whose each document is
 
-    @property
-    def tally(self) -> Tally:
-        """Their words and terms."""
-        return self.counted.tally
-
     def take(self, documents: Ints) -> CountedDocuments:
         """Some of the documents, in that order."""
         person = None if self.person is None else self.person[documents]
@@ -129,7 +124,8 @@ def read_documents(
     space = clone(space)
     counted, withheld = count_documents(source.parts[0], source.columns, space), []
     while True:
-        space.settle([_used_by_enough(counted, known(counted.tally), space.min_df)])
+        tally = known(counted.counted.tally)
+        space.settle([tally if counted.person is None else _used_by_enough(counted, tally, space.min_df)])
         rows, without_terms, light_terms = fitted_rows(counted, space)
         if rows.person is None:
             break
@@ -173,9 +169,8 @@ def _counted(corpus: Corpus, prefix: str, space: VectorSpace) -> CountedDocument
 
 
 def _used_by_enough(counted: CountedDocuments, tally: Tally, min_df: int) -> Tally:
-    """The tally without terms that fewer people use than documents must have them; all of it if people do not count."""
-    if counted.person is None:
-        return tally
+    """The tally without terms that fewer people use than documents must have them."""
+    assert counted.person is not None
     document = np.repeat(np.arange(len(counted.person)), np.diff(counted.counted.row_end, prepend=0))
     pairs = np.unique(np.column_stack([counted.counted.numbers, counted.person[document]]), axis=0)
     users = np.bincount(pairs[:, 0], minlength=len(counted.counted.terms))

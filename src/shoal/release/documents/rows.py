@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from shoal.methods.pools import rank_of_pools, without_giveaways, without_length
+from shoal.methods.pools import counts_of, rank_of_pools, without_length
 from shoal.methods.sketches.sketches import SketchedRows
 from shoal.promises.values import GroupFacts
 from shoal.results.utility import Loss
@@ -45,21 +45,7 @@ class DocumentRows:
 
     def counts(self, idf: Floats) -> sp.csr_matrix:
         """How often each document has each term; `idf` is what an occurrence weighs."""
-        return _counts_of(self.vectors(), self.lengths, idf)
-
-
-def without_visible_members(rows: DocumentRows, groups: Ints, idf: Floats) -> Ints:
-    """Groups that exchange members until none can be read off the pool of its group, if that is possible."""
-    vectors = rows.vectors()
-    return without_giveaways(_counts_of(vectors, rows.lengths, idf), vectors, rows.lengths, groups)
-
-
-def _counts_of(vectors: sp.csr_matrix, lengths: Floats, idf: Floats) -> sp.csr_matrix:
-    """Vectors are counts times weights over lengths; the counts share the places of the vectors."""
-    counts = vectors.data * np.repeat(lengths, np.diff(vectors.indptr))
-    counts /= idf[vectors.indices]
-    whole = np.rint(counts, out=counts).astype(np.int32)  # as they were counted
-    return sp.csr_matrix((whole, vectors.indices, vectors.indptr), shape=vectors.shape)
+        return counts_of(self.vectors(), self.lengths, idf)
 
 
 @dataclass(frozen=True)
@@ -108,9 +94,9 @@ class ReleasedDocuments:
     @staticmethod
     def of(rows: DocumentRows, groups: Ints, pools: Pools, vocabulary: Vocabulary) -> ReleasedDocuments:
         """Documents that are released as the pools of their groups."""
-        counts = pools.in_vocabulary(vocabulary)
+        counts, labels = pools.in_vocabulary(vocabulary), codes_of(rows.labels)
         rank = rank_of_pools(counts)
-        return ReleasedDocuments(rows, groups, counts, rank, np.lexsort((codes_of(rows.labels), rank[groups])))
+        return ReleasedDocuments(rows, groups, counts, rank, np.lexsort((labels, rank[groups])))
 
     def confidential(self, label: str | None) -> dict[str, NDArray[Any]]:
         """The labels in the order of the release, if it has any."""

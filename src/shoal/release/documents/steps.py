@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -69,20 +69,14 @@ class DocumentPublication:
     distances: Distances
 
 
+@dataclass(frozen=True)
 class DocumentSteps:
     """The seven steps for documents in one piece, by words or by meaning, released as vectors or as sketches."""
 
-    def __init__(
-        self,
-        method: DocumentMethod,
-        promises: GroupPromises = NOTHING_MORE,
-        attacked: bool = True,
-        form: Vectors | CrowdSketches | None = None,
-    ) -> None:
-        self.method = method
-        self.promises = promises
-        self.attacked = attacked
-        self.form = Vectors() if form is None else form
+    method: DocumentMethod
+    promises: GroupPromises = NOTHING_MORE
+    attacked: bool = True
+    form: Vectors | CrowdSketches = field(default_factory=Vectors)
 
     def read(self, source: DocumentSource) -> DocumentRecords:
         """The documents that have terms, as rows of a space fitted to them."""
@@ -148,10 +142,11 @@ class DocumentSteps:
 
     def attack(self, publication: DocumentPublication, records: DocumentRecords) -> tuple[Rate, ...]:
         """How many documents can be recovered from the pools; those of sketches by an attacker who broke the key."""
-        tried = GROUPS_TRIED if self.attacked and len(records.rows) >= FEW else 0
-        rates = recovered(publication.pooled, records.method.space, publication.totals.vocabulary, tried)
+        if not self.attacked or len(records.rows) < FEW:
+            return ()
         pooled = publication.pooled
-        if rates and is_table(pooled.pools[pooled.distinct_groups()], pooled.rank[pooled.groups]):
+        rates = recovered(pooled, records.method.space, publication.totals.vocabulary, GROUPS_TRIED)
+        if is_table(pooled.pools[pooled.distinct_groups()], pooled.rank[pooled.groups]):
             warn_of_table(rates, records.corpus.record)
         else:
             warn_of_copies(rates, records.corpus.record)
@@ -239,8 +234,6 @@ def facts_of_documents(
 
 def recovered(documents: ReleasedDocuments, space: VectorSpace, vocabulary: Vocabulary, tried: int) -> tuple[Rate, ...]:
     """How many documents are recovered from the pools of so many groups: exactly, and nearly."""
-    if not tried:
-        return ()
     pools, groups = documents.pools[documents.distinct_groups()], documents.rank[documents.groups]
     counts = documents.rows.counts(space.idf_)
     return taken_apart(pools, vocabulary.names, counts, space.terms_, groups, space.min_df, tried=tried)

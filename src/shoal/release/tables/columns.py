@@ -65,7 +65,6 @@ def _strength(percent: float | Mapping[str, float] | None, numbers: Sequence[str
 def table_method(asked: MethodOptions) -> MethodChoice:
     """The method that was asked for, checked as far as that can be done without the columns."""
     if not isinstance(asked.method, str | None):
-        asked.check_estimator()
         if not isinstance(asked.method, FOR_TABLES):
             names = ", ".join(kind.__name__ for kind in FOR_TABLES)
             raise InputError(f"{type(asked.method).__name__} cannot protect a table; use {names}")
@@ -74,7 +73,6 @@ def table_method(asked: MethodOptions) -> MethodChoice:
     name, known = asked.method, (*FOR_NUMBERS, *FOR_LABELS, *MASKING)
     if name is not None and name not in known:
         raise InputError(f"{{option}} cannot protect a table; use {', '.join(known)}", f"method {name}")
-    asked.check_taken(name if name in MASKING else "microaggregation")
     if name in MASKING and asked.percent is None:
         raise InputError(f"{name} needs to know how strong; give {{option}}, such as 5", "percent")
     if asked.ontology is None and asked.mapping is None:

@@ -22,11 +22,8 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-class Following:
+class Following(TableMethod):
     """Another method for newcomers, and for all others the row that is published of them already."""
-
-    averages = True
-    k_anonymous = True
 
     def __init__(self, newcomers: TableMethod, rows: pa.Table, row_of: Mapping[str, int], layout: TableLayout) -> None:
         """`rows` are published, and `row_of` says which is that of a record; whoever is not in it is a newcomer."""
@@ -44,9 +41,6 @@ class Following:
         )
         self._labels = {name: _plain_texts(rows[name]) for name in layout.labels}
         self._row_of = row_of
-
-    def prepared(self, layout: TableLayout, values: Mapping[str, tuple[pa.Array, Ints]]) -> TableMethod:
-        return self
 
     def group(self, rows: TableRows) -> tuple[Ints, float]:
         return self.join(rows, GroupPromises()), 0.0

@@ -7,9 +7,8 @@ What is released is true of every row. Other columns of the table may be average
 from __future__ import annotations
 
 from collections.abc import Mapping
-from copy import copy
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -59,11 +58,8 @@ class AttackedColumns:
     numbers: tuple[str, ...]  # those that are numbers here
 
 
-class Generalised:
+class Generalised(TableMethod):
     """Groups made for common values: each cell as coarse as its group needs it."""
-
-    averages = True
-    k_anonymous = True
 
     def __init__(
         self,
@@ -77,7 +73,6 @@ class Generalised:
     ) -> None:
         self.k = k
         self.name = IN_WORDS["common-values"] + (", refined" if asked.refine else "")
-        self.together: tuple[tuple[str, ...], ...] = ()
         self.columns: dict[str, Ordered | Named] = {}
         self._asked = asked
         self._forms = forms  # of generalised columns with numbers behind them
@@ -85,12 +80,10 @@ class Generalised:
         self._bands = bands  # that columns were recoded to
         self._treat = treat  # each column's treatment
         self._even = even  # columns count alike, by what two records lose in each on average
-        self._layout: TableLayout
         self._widening: Widening
 
-    def prepared(self, layout: TableLayout, values: Mapping[str, tuple[pa.Array, Ints]]) -> TableMethod:
-        ready = copy(self)
-        ready._layout, ready.together = layout, (layout.roles.quasi,)
+    def prepared(self, layout: TableLayout, values: Mapping[str, tuple[pa.Array, Ints]]) -> Self:
+        ready = super().prepared(layout, values)
         ready.columns = {name: self._column(name, values[name][0]) for name in layout.labels}
         named = [column for column in ready.columns.values() if isinstance(column, Named)]
         if self._even:

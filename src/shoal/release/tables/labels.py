@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from copy import copy
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -39,17 +38,13 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-class Concepts:
+class Concepts(TableMethod):
     """Microaggregation of labels, or of labels and numbers."""
-
-    averages = True
-    k_anonymous = True
 
     def __init__(self, method: CategoricalMicroaggregation | MixedMicroaggregation, k: int) -> None:
         self.k = k
         name = IN_WORDS["mixed" if isinstance(method, MixedMicroaggregation) else "sa-mdav"]
         self.name = name + (", refined" if method.refine else "")
-        self.together: tuple[tuple[str, ...], ...] = ()
         self.readings: dict[str, ColumnReading] = {}
         self._mixed = isinstance(method, MixedMicroaggregation)
         self._method = method
@@ -57,11 +52,9 @@ class Concepts:
         self._centre: dict[str, Ints] = {}  # the concept in the middle of each column of labels
         self._scales = Scales(np.empty(0), np.empty(0), np.empty(0))
         self._gap_roots: Floats = np.empty(0)  # of the weights of numbers with gaps
-        self._layout: TableLayout
 
-    def prepared(self, layout: TableLayout, values: Mapping[str, tuple[pa.Array, Ints]]) -> TableMethod:
-        names, ready = list(layout.labels), copy(self)
-        ready._layout, ready.together = layout, (layout.roles.quasi,)
+    def prepared(self, layout: TableLayout, values: Mapping[str, tuple[pa.Array, Ints]]) -> Self:
+        names, ready = list(layout.labels), super().prepared(layout, values)
         method = self._method
         ready.readings = _readings(names, values, method, layout.categories)
         # One ontology for all blocks: a set without structure would else be another one in each.

@@ -7,8 +7,7 @@ is asked for. See docs/kinds.md for what is published of a group with gaps, and 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from copy import copy
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -22,7 +21,6 @@ from shoal.methods.mdav import EuclideanSpace
 from shoal.methods.numeric import Microaggregation
 from shoal.promises.joining import GroupDistances, distance_to_means
 from shoal.release.tables.rows import (
-    MaskedLabels,
     MaskedRows,
     TableLayout,
     TableMethod,
@@ -37,23 +35,13 @@ Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 
-class Means:
+class Means(TableMethod):
     """Microaggregation of numbers in one partition."""
-
-    averages = True
-    k_anonymous = True
 
     def __init__(self, method: Microaggregation, k: int) -> None:
         self.k = k
         self.name = words_for(method)
-        self.together: tuple[tuple[str, ...], ...] = ()
         self._model: Microaggregation = clone(method).set_params(k=k)
-        self._layout: TableLayout
-
-    def prepared(self, layout: TableLayout, values: Mapping[str, tuple[pa.Array, Ints]]) -> TableMethod:
-        ready = copy(self)
-        ready._layout, ready.together = layout, (layout.numbers,)
-        return ready
 
     def group(self, rows: TableRows) -> tuple[Ints, float]:
         if rows.gaps is not None:
@@ -67,12 +55,6 @@ class Means:
         numbers, gaps = group_numbers(rows, group_of_row, self._layout)
         return MaskedRows(rows, numbers, {}, gaps)
 
-    def coarser(self, name: str, labels: MaskedLabels) -> int:
-        return 0
-
-    def squares(self, masked: MaskedRows, released: Floats) -> tuple[float, float]:
-        return number_squares(masked, released, self._layout)
-
     def parameters(self) -> dict[str, Any]:
         return dict(self._model.get_params())
 
@@ -83,11 +65,8 @@ class Means:
         most = -(-n_rows // block_count(model.blocks, n_rows, model.k))
         return Plan(model.k, most, EuclideanSpace, model.refine, model.time_budget, model.random_state)
 
-    def block_coordinates(self, rows: TableRows) -> Floats:
-        return coordinates(rows.numbers, rows.gaps, self._layout)
 
-
-class Columnwise:
+class Columnwise(TableMethod):
     """Rank swapping, noise, or microaggregation of attribute groups: whole records hide in no crowd."""
 
     k_anonymous = False
@@ -96,13 +75,10 @@ class Columnwise:
         self.averages = isinstance(method, Microaggregation)
         self.k = k if self.averages else 1
         self.name = words_for(method)
-        self.together: tuple[tuple[str, ...], ...] = ()
         self._model = clone(method).set_params(k=k) if self.averages else clone(method)
-        self._layout: TableLayout
 
-    def prepared(self, layout: TableLayout, values: Mapping[str, tuple[pa.Array, Ints]]) -> TableMethod:
-        ready = copy(self)
-        ready._layout, ready.together = layout, (layout.numbers,)
+    def prepared(self, layout: TableLayout, values: Mapping[str, tuple[pa.Array, Ints]]) -> Self:
+        ready = super().prepared(layout, values)
         if isinstance(self._model, Microaggregation):
             ready.together = attribute_groups(self._model, layout.numbers)
         return ready
@@ -118,12 +94,6 @@ class Columnwise:
         masked = clone(self._model).set_output(transform="default").fit_transform(table)
         return MaskedRows(rows, np.column_stack([column.to_numpy() for column in masked.columns]), {})
 
-    def coarser(self, name: str, labels: MaskedLabels) -> int:
-        return 0
-
-    def squares(self, masked: MaskedRows, released: Floats) -> tuple[float, float]:
-        return number_squares(masked, released, self._layout)
-
     def parameters(self) -> dict[str, Any]:
         # Who knows the seed can undo swapping and noise, so it is never published.
         given = self._model.get_params()
@@ -138,23 +108,12 @@ class Columnwise:
             raise InputError("a table in parts is protected over all quasi-identifiers; leave out the attribute groups")
         raise InputError(f"{type(self._model).__name__} needs all rows at once; give the table in one file")
 
-    def block_coordinates(self, rows: TableRows) -> Floats:
-        return np.empty((len(rows), 0))
-
 
 def attribute_groups(method: Microaggregation, names: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
     """The sets of columns that are microaggregated together."""
     model: Microaggregation = clone(method)
     model.feature_names_in_ = np.array(names, dtype=object)
     return tuple(tuple(names[column] for column in columns) for columns in model.columns_apart(len(names)))
-
-
-def number_squares(masked: MaskedRows, released: Floats, layout: TableLayout) -> tuple[float, float]:
-    """SSE and SST of numbers, SST as SSE and the squares of what is released."""
-    before = coordinates(masked.rows.numbers, masked.rows.gaps, layout)
-    after = coordinates(released, masked.gaps, layout)
-    sse = float(np.sum((before - after) ** 2))
-    return sse, sse + float(np.sum(after**2))
 
 
 def words_for(method: Microaggregation | RankSwap | Noise) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -145,41 +147,56 @@ def joined_rows(pieces: Sequence[MaskedRows]) -> MaskedRows:
     )
 
 
-class TableMethod(Protocol):
+class TableMethod(ABC):
     """Rows in, groups and masked rows out. `prepared` fits the method to a table; the rest needs no other rows."""
 
     name: str  # in words
     k: int  # 1 when no crowd is promised
-    averages: bool  # released numbers are means, which are rounded
-    k_anonymous: bool
+    averages: bool = True  # released numbers are means, which are rounded
+    k_anonymous: bool = True
     together: tuple[tuple[str, ...], ...]  # columns whose values at least k rows share; set by `prepared`
+    _layout: TableLayout
 
-    def prepared(self, layout: TableLayout, values: Mapping[str, tuple[pa.Array, Ints]]) -> TableMethod:
+    def prepared(self, layout: TableLayout, values: Mapping[str, tuple[pa.Array, Ints]]) -> Self:
         """The method for a table; `values` has the different labels of each column and their counts."""
+        ready = copy(self)
+        ready._layout, ready.together = layout, (layout.roles.quasi,)
+        return ready
 
+    @abstractmethod
     def group(self, rows: TableRows) -> tuple[Ints, float]:
         """The group of each row, and the least SSE that any groups could have; 0 if that is not known."""
 
+    @abstractmethod
     def group_distances(self, rows: TableRows, group_of_row: Ints) -> GroupDistances:
         """How far the centre of some rows is from some groups."""
 
+    @abstractmethod
     def represent(self, rows: TableRows, group_of_row: Ints) -> MaskedRows:
         """The rows with the representatives of their groups."""
 
     def coarser(self, name: str, labels: MaskedLabels) -> int:
         """How many cells of a column of labels show something that is above the original."""
+        return 0
 
     def squares(self, masked: MaskedRows, released: Floats) -> tuple[float, float]:
         """SSE of the released rows, and SST: the squared distances of the rows to the centre of all."""
+        before = coordinates(masked.rows.numbers, masked.rows.gaps, self._layout)
+        after = coordinates(released, masked.gaps, self._layout)
+        sse = float(np.sum((before - after) ** 2))
+        return sse, sse + float(np.sum(after**2))
 
+    @abstractmethod
     def parameters(self) -> dict[str, Any]:
         """Of the method, as far as they may be published."""
 
+    @abstractmethod
     def block_plan(self, n_rows: int) -> Plan:
         """How a table of so many rows that comes in parts is cut into blocks."""
 
     def block_coordinates(self, rows: TableRows) -> Floats:
         """Rows in which near ones are alike, to cut a table into blocks by."""
+        return coordinates(rows.numbers, rows.gaps, self._layout)
 
 
 def shared_columns(method: TableMethod, layout: TableLayout) -> tuple[tuple[str, ...], ...]:
