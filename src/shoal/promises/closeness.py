@@ -10,14 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shoal.promises.requirements import ROUNDING, ConfidentialColumn, Requirement, ShareRequirement
+from shoal.promises.requirements import ROUNDING, ConfidentialColumn, Floats, Ints, Requirement, ShareRequirement
 from shoal.request.options import GroupPromises
 from shoal.results.claims import Closeness
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 OPTION = "t"  # that promises it
 MOST_SIGNALS = 10  # values of a column of labels that are looked at when groups are balanced

@@ -10,17 +10,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.data.files import shown
 from shoal.errors import InputError
-from shoal.promises.requirements import ROUNDING, ConfidentialColumn, Requirement, ShareRequirement
+from shoal.promises.requirements import ROUNDING, ConfidentialColumn, Ints, Requirement, ShareRequirement
 from shoal.request.options import DISTINCT, ENTROPY, GroupPromises
 from shoal.results.claims import Diversity
 
 OPTION = "l"  # that promises it
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

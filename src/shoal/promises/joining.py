@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal import progress
 from shoal.methods.mdav import numbered_by_first_row
@@ -19,24 +18,22 @@ from shoal.methods.numeric import group_means
 from shoal.promises.closeness import Close
 from shoal.promises.diversity import Distinct
 from shoal.promises.group_embedding import Places
-from shoal.promises.requirements import Requirement
-
-Ints = NDArray[np.int64]
+from shoal.promises.requirements import Floats, Ints, Requirement
 
 JOINED = "halves"  # how a certificate names this way to reach l
 CLASSES = (1, 2, 3, 4)  # crowds to begin with have a group of each class of places; 1: they are groups as they are
 BETTER = 0.95  # of the least loss so far: a way that loses hardly less is not taken, as a single value might decide it
 
 # How far the centre of some rows is from some groups: (rows, groups) to distances.
-GroupDistances = Callable[[Ints, Ints], NDArray[np.float64]]
+GroupDistances = Callable[[Ints, Ints], Floats]
 
 
-def distance_to_means(points: NDArray[np.float64], groups: Ints) -> GroupDistances:
+def distance_to_means(points: Floats, groups: Ints) -> GroupDistances:
     """How far the mean of some rows is from those of some groups, squared."""
     means = group_means(points, groups)
 
-    def distance(rows: Ints, chosen: Ints) -> NDArray[np.float64]:
-        squared: NDArray[np.float64] = np.sum((means[chosen] - points[rows].mean(axis=0)) ** 2, axis=1)
+    def distance(rows: Ints, chosen: Ints) -> Floats:
+        squared: Floats = np.sum((means[chosen] - points[rows].mean(axis=0)) ** 2, axis=1)
         return squared
 
     return distance

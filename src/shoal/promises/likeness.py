@@ -11,13 +11,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shoal.promises.requirements import ROUNDING, ConfidentialColumn, Requirement, ShareRequirement
+from shoal.promises.requirements import ROUNDING, ConfidentialColumn, Ints, Requirement, ShareRequirement
 from shoal.request.options import GroupPromises
 from shoal.results.claims import FurtherPromise, likeness_in_words
-
-Ints = NDArray[np.int64]
 
 OPTION = "beta"  # that promises it
 NAME = "likeness"  # in the certificate

@@ -17,11 +17,10 @@ from shoal.errors import InputError
 from shoal.methods.mdav import numbered_by_first_row
 from shoal.methods.people import equal_numbers, slots_in_crowds
 from shoal.promises.joining import GroupDistances, join_until
-from shoal.promises.requirements import CrowdRequirement, Requirement
+from shoal.promises.requirements import CrowdRequirement, Ints, Requirement
 from shoal.promises.values import counted_values, value_codes, value_requirements
 from shoal.request.options import GroupPromises
 
-Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 MORE_RECORDS = "more records than k people have"  # why some are withheld

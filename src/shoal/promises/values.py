@@ -18,7 +18,7 @@ from shoal.data.files import shown
 from shoal.errors import InputError
 from shoal.promises import closeness, diversity, likeness
 from shoal.promises.diversity import check_kept, reachable
-from shoal.promises.requirements import ConfidentialColumn, Requirement
+from shoal.promises.requirements import ConfidentialColumn, Ints, Requirement
 from shoal.request.options import GroupPromises
 from shoal.results.claims import LOOKALIKES, Crowd
 
@@ -136,9 +136,6 @@ def value_requirements(
         column = ConfidentialColumn(codes, everywhere, ranked is not None)
         asked += [promise.requirement(promises, column) for promise in promised]
     return asked
-
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -46,18 +46,17 @@ class MethodOptions:
     SECTION: ClassVar = "method"  # of a plan
 
     method: Any = method_option(
-        None, f"One of {', '.join(METHODS)}.", OneOf(METHODS, objects=True), otherwise="by the columns", label="Method"
+        f"One of {', '.join(METHODS)}.", OneOf(METHODS, objects=True), otherwise="by the columns", label="Method"
     )
     refine: bool = method_option(
-        True,
         "Search for better groups than MDAV's.",
         Switch(),
+        default=True,
         commands=EXPLORE,
         see="methods/refinement.md",
         label="Search for better groups",
     )
     time_budget: float | None = method_option(
-        None,
         "Seconds that the search may take, about.",
         Number(unit="number of seconds", metavar="<seconds>"),
         otherwise="by size",
@@ -65,17 +64,15 @@ class MethodOptions:
         commands=EXPLORE,
     )
     blocks: int | None = method_option(
-        None, "Most records to group at a time.", Whole(least=6), otherwise="all up to 50,000", see="methods/blocks.md"
+        "Most records to group at a time.", Whole(least=6), otherwise="all up to 50,000", see="methods/blocks.md"
     )
     attribute_groups: int | None = method_option(
-        None,
         "Protect so many columns at a time; whole records then have no crowd.",
         Whole(),
         of=(TABLES,),
         see="methods/numeric-microaggregation.md",
     )
     percent: float | Mapping[str, float] | None = method_option(
-        None,
         "Rank swapping and noise: the strength in per cent, for all columns or by column, such as age=5,income=20.",
         NumberByColumn(),
         of=(TABLES,),
@@ -83,7 +80,6 @@ class MethodOptions:
         label="Strength in per cent",
     )
     ontology: Any = method_option(
-        None,
         "What labels and words mean: a file for all columns (of several, the first that has a value), or COLUMN=FILE.",
         Files(),
         commands=("protect", "explore", "map"),
@@ -93,7 +89,6 @@ class MethodOptions:
         column="ontology",
     )
     mapping: Any = method_option(
-        None,
         "File that says which concepts the labels mean; see shoal map.",
         File(),
         of=(TABLES,),
@@ -101,7 +96,6 @@ class MethodOptions:
         see="labels.md",
     )
     importance: Mapping[str, float] | None = method_option(
-        None,
         "How much columns count when groups are made, such as age=2,job=1.",
         Pairs(Number(), example="COLUMN=NUMBER, age=2"),
         of=(TABLES,),
@@ -111,13 +105,12 @@ class MethodOptions:
         column="importance",
         commands=EXPLORE,
     )
-    components: int | None = sketch_option(None, "Crowd sketches: numbers in each sketch.", Whole(), otherwise="512")
-    delta: float | None = sketch_option(None, "Delta sketches: least variance of every attribute.", Number())
+    components: int | None = sketch_option("Crowd sketches: numbers in each sketch.", Whole(), otherwise="512")
+    delta: float | None = sketch_option("Delta sketches: least variance of every attribute.", Number())
     max_components: int | None = sketch_option(
-        None, "Delta and k-variance sketches: most numbers in a sketch.", Whole(), otherwise="1024, 64"
+        "Delta and k-variance sketches: most numbers in a sketch.", Whole(), otherwise="1024, 64"
     )
     key: Any = sketch_option(
-        None,
         "File with the secret key, so that sketches of several releases can be compared.",
         File(),
         otherwise="a new one, kept in the private folder",
@@ -155,9 +148,8 @@ class WordOptions:
 
     SECTION: ClassVar = "documents"  # of a plan
 
-    space: Any = word_option(None, "A VectorSpace, in place of the steps below.", Value(), only_python=True)
+    space: Any = word_option("A VectorSpace, in place of the steps below.", Value(), only_python=True)
     language: str | None = word_option(
-        None,
         "Language of the texts: chooses stop words and stemmer.",
         Text(metavar="<name>"),
         of=(DOCUMENTS,),
@@ -165,13 +157,11 @@ class WordOptions:
         label="Language",
     )
     wordnet: bool | None = word_option(
-        None, "Keep only words that WordNet knows.", Switch(), of=(DOCUMENTS,), otherwise="for English"
+        "Keep only words that WordNet knows.", Switch(), of=(DOCUMENTS,), otherwise="for English"
     )
-    stem: bool | None = word_option(
-        None, "Reduce words to stems.", Switch(), of=(DOCUMENTS,), otherwise="yes; semantic: no"
-    )
-    min_df: int | None = word_option(None, "Drop terms in fewer documents.", Whole(), otherwise="k")
-    max_terms: int | None = word_option(None, "Keep so many terms, the heaviest.", Whole(), otherwise="all")
+    stem: bool | None = word_option("Reduce words to stems.", Switch(), of=(DOCUMENTS,), otherwise="yes; semantic: no")
+    min_df: int | None = word_option("Drop terms in fewer documents.", Whole(), otherwise="k")
+    max_terms: int | None = word_option("Keep so many terms, the heaviest.", Whole(), otherwise="all")
     terms_per_document: int | None = word_option(
-        None, "Keep so many terms of each document, the heaviest.", Whole(), otherwise="all; semantic: 50"
+        "Keep so many terms of each document, the heaviest.", Whole(), otherwise="all; semantic: 50"
     )

@@ -77,7 +77,7 @@ class Option:
         return str(self.default)
 
 
-def option(default: Any, help: str, value: Value = Text(), **about: Any) -> Any:
+def option(help: str, value: Value = Text(), default: Any = None, **about: Any) -> Any:
     """A field of a part of a request."""
     return field(default=default, metadata={"about": About(help, value, **about)})
 

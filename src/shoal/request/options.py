@@ -13,7 +13,6 @@ from shoal.errors import InputError
 from shoal.request.option import BASKETS, DOCUMENTS, TABLES, option
 from shoal.request.reading_options import READING
 from shoal.request.values import (
-    Address,
     Column,
     Columns,
     File,
@@ -22,6 +21,7 @@ from shoal.request.values import (
     Orders,
     Pairs,
     Switch,
+    Value,
     Whole,
 )
 
@@ -35,7 +35,7 @@ TREATMENTS = (KEEP, GENERALISE, BLANK, AVERAGE)
 DISTINCT, ENTROPY, RECURSIVE = "distinct", "entropy", "recursive"
 DIVERSITIES = (DISTINCT, ENTROPY, RECURSIVE)  # how the values of a group are counted for l
 
-table_option = partial(option, of=(TABLES,), heading="Tables")
+table_option = partial(option, of=(TABLES,), commands=EXPLORE, heading="Tables")
 promise_option = partial(option, commands=EXPLORE, heading="Promises")
 release_option = partial(option, heading="Release")
 
@@ -47,7 +47,6 @@ class ColumnOptions:
     SECTION: ClassVar = "source"  # of a plan
 
     quasi: Sequence[str] | None = option(
-        None,
         "Columns to protect, comma-separated: others may know them of a person.",
         Columns(),
         of=(TABLES,),
@@ -57,7 +56,6 @@ class ColumnOptions:
         role="protect",
     )
     confidential: Sequence[str] | None = option(
-        None,
         "Columns that nobody should learn, released as they are and watched.",
         Columns(),
         of=(TABLES,),
@@ -66,47 +64,36 @@ class ColumnOptions:
         role="confidential",
     )
     insensitive: Sequence[str] | None = table_option(
-        None,
         "Columns released as they are.",
         Columns(),
-        commands=EXPLORE,
         label="Keep",
         role="keep",
     )
     drop: Sequence[str] | None = table_option(
-        None,
         "Columns to leave out; columns without a role are left out, too.",
         Columns(),
-        commands=EXPLORE,
         label="Drop",
         role="drop",
     )
     weight: str | None = table_option(
-        None,
         "Column with sampling weights: each group shows their mean.",
         Column(),
         see="weights.md",
         label="Sampling weight",
         role="weight",
-        commands=EXPLORE,
     )
     calibrate: Sequence[str] | None = table_option(
-        None,
         "Columns whose weighted totals hold in the release, comma-separated; group weights are calibrated to them.",
         Columns(),
         see="weights.md#calibration",
         label="Weighted totals that hold",
-        commands=EXPLORE,
     )
     roles: Any = table_option(
-        None,
         "TOML file with the columns of each role, in place of the four lists.",
         File(),
-        commands=EXPLORE,
         section="-",
     )
     text_column: str | None = option(
-        None,
         "Column with the text, or with lists of items.",
         Column(),
         of=(DOCUMENTS, BASKETS),
@@ -117,7 +104,6 @@ class ColumnOptions:
         role="text",
     )
     label_column: str | None = option(
-        None,
         "Column with a confidential label, released as it is.",
         Column(),
         of=(DOCUMENTS, BASKETS),
@@ -127,7 +113,6 @@ class ColumnOptions:
         role="label",
     )
     id_column: str | None = option(
-        None,
         "Column that names the records; it stays private.",
         Column(),
         commands=("protect", "explore", "assess"),
@@ -137,10 +122,8 @@ class ColumnOptions:
         role="id",
     )
     kinds: Mapping[str, str] | None = table_option(
-        None,
         "What columns hold, such as zip=code,birth=date.",
         Pairs(example="zip=code"),
-        commands=EXPLORE,
         word="kind",
         otherwise="recognised",
         see="kinds.md",
@@ -148,73 +131,58 @@ class ColumnOptions:
         column="kind",
     )
     categorical: Any = table_option(
-        None,
         "Plain categories, comma-separated: values that are equal or not.",
         Columns(),
-        commands=EXPLORE,
         otherwise="codes and truth values",
         see="kinds.md",
         label="Labels are",
         column="categorical",
     )
     order: Mapping[str, Any] | None = table_option(
-        None,
         "Ordered labels, whose median stands for a group.",
         Orders(),
-        commands=EXPLORE,
         see="kinds.md",
         label="In this order",
         column="order",
     )
     round: Any = table_option(
-        None,
         "Numbers to release as whole numbers, comma-separated.",
         Columns(),
         label="Whole numbers stay whole",
         column="round",
-        commands=EXPLORE,
     )
     recode: Mapping[str, str] | None = table_option(
-        None,
         "Coarser values for a whole column: bands, limits, prefixes, classes of codes, periods of dates.",
         Pairs(example="age=0-17,18-64,65+", repeated=True, metavar="<column=rule>"),
-        commands=EXPLORE,
         see="treatments.md#recoding",
         label="Recoded first by",
         column="recode",
     )
     treat: Mapping[str, str] | None = table_option(
-        None,
         "What becomes of protected columns, such as region=keep,age=generalise: keep, generalise, blank or average.",
         Pairs(OneOf(TREATMENTS), example="region=keep"),
-        commands=EXPLORE,
         see="treatments.md",
         label="Treatment",
         column="treat",
     )
     coarsen: Mapping[str, int] | None = table_option(
-        None,
         "Numbers to average once more after masking, so that at least K records share a value.",
         Pairs(Whole(least=2), example="COLUMN=K, income=40", repeated=True, metavar="<column=k>"),
         see="methods/numeric-microaggregation.md#coarsening",
         label="Records that share a value, at least",
         column="coarsen",
-        commands=EXPLORE,
     )
     allow: Sequence[str] | None = table_option(
-        None,
         "Columns released as they are although they single records out, comma-separated; the report names them.",
         Columns(),
         see="crowds.md#a-column-that-is-released-as-it-is",
         label="Release although it singles records out",
         column="allow",
-        commands=EXPLORE,
     )
     missing: str = table_option(
-        "refuse",
         "Rows with gaps in protected columns: refuse, withhold, group (a gap is a value) or impute.",
         OneOf(("refuse", "withhold", "group", "impute")),
-        commands=EXPLORE,
+        default="refuse",
         see="kinds.md#missing-values",
         label="Rows that lack a value of a protected column",
     )
@@ -234,7 +202,6 @@ class GroupPromises:
     SECTION: ClassVar = "promise"  # of a plan
 
     l: float | None = option(
-        None,
         "Fewest different values of each confidential column in a group.",
         Number(above=1, most=math.inf, bound="must be a whole number of at least 2, or with entropy a number above 1"),
         commands=EXPLORE,
@@ -242,35 +209,31 @@ class GroupPromises:
         label="Different confidential values in each group, at least (l)",
     )
     diversity: str = promise_option(
-        DISTINCT,
         "How l counts values: distinct (also called p-sensitive), entropy or recursive.",
         OneOf(DIVERSITIES),
+        default=DISTINCT,
         see="methods/diversity.md#kinds-of-diversity",
         label="What l counts",
     )
     c: float | None = promise_option(
-        None,
         "Recursive diversity: the most frequent value occurs less than C times as often as those from the l-th on.",
         Number(),
         see="methods/diversity.md#kinds-of-diversity",
         label="Most frequent value, below (c)",
     )
     t: float | None = promise_option(
-        None,
         "Largest distance between a group's confidential values and those of all records, 0 to 1.",
         Number(most=1),
         see="methods/diversity.md#t-closeness",
         label="Closeness of confidential values (t)",
     )
     beta: float | None = promise_option(
-        None,
         "How much more frequent a confidential value may be in a group than among all records, relative to its share.",
         Number(),
         see="methods/diversity.md#likeness",
         label="Gain of confidential values (β)",
     )
     person: str | None = promise_option(
-        None,
         "Column that names the person or author: whole people are grouped. It is not released.",
         Column(),
         see="methods/people.md",
@@ -278,7 +241,6 @@ class GroupPromises:
         role="person",
     )
     household: str | None = promise_option(
-        None,
         "Column that names the household: whole households are grouped, also where people are named. Not released.",
         Column(),
         of=(TABLES,),
@@ -287,7 +249,6 @@ class GroupPromises:
         role="household",
     )
     k_column: str | None = promise_option(
-        None,
         "Column with a larger k that single records ask for. It is not released.",
         Column(),
         of=(TABLES,),
@@ -327,16 +288,15 @@ class Publication:
     SECTION: ClassVar = "release"  # of a plan
 
     out: str | os.PathLike[str] = option(
-        "release", "Folder to make for the release.", File(), commands=EXPLORE, letter="o"
+        "Folder to make for the release.", File(), default="release", commands=EXPLORE, letter="o"
     )
     force: bool = option(
-        False, "Replace earlier output, its private side included.", Switch(), commands=READING, section="-"
+        "Replace earlier output, its private side included.", Switch(), default=False, commands=READING, section="-"
     )
     private: str | os.PathLike[str] | None = release_option(
-        None, "Folder for the private side.", File(), otherwise="OUT-private"
+        "Folder for the private side.", File(), otherwise="OUT-private"
     )
     after: str | os.PathLike[str] | None = release_option(
-        None,
         "Earlier release whose crowds this one keeps.",
         File(metavar="<release>"),
         of=(TABLES,),
@@ -345,7 +305,6 @@ class Publication:
         instead="documents that come and go are kept by the index",
     )
     earlier_private: str | os.PathLike[str] | None = release_option(
-        None,
         "Private folder of the earlier release.",
         File(),
         of=(TABLES,),
@@ -353,12 +312,11 @@ class Publication:
         label="Its private part",
     )
     sign: Any = release_option(
-        None, "Sign the release with your OpenSSH private key (Ed25519).", File(metavar="<file>"), see="signature.md"
+        "Sign the release with your OpenSSH private key (Ed25519).", File(metavar="<file>"), see="signature.md"
     )
     client: Any = release_option(
-        None,
         "Input in parts: address of a Dask scheduler, such as tcp://host:8786.",
-        Address(),
+        Value(metavar="<address>"),
         word="scheduler",
         otherwise="this machine",
         see="cluster.md",

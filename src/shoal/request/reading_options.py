@@ -22,7 +22,6 @@ class Reading:
     SECTION: ClassVar = "source"  # of a plan
 
     delimiter: str | None = reading_option(
-        None,
         "CSV: comma, semicolon, tab or bar between cells.",
         Text(metavar="<sign>"),
         otherwise="recognised",
@@ -30,7 +29,6 @@ class Reading:
         label="Between cells",
     )
     decimal: str | None = reading_option(
-        None,
         "CSV: the decimal sign, point or comma.",
         Text(metavar="<sign>"),
         otherwise="recognised",
@@ -38,7 +36,6 @@ class Reading:
         label="Decimal sign",
     )
     encoding: str | None = reading_option(
-        None,
         "CSV, SPSS, Stata, SAS: how letters are encoded, such as windows-1252.",
         Text(metavar="<name>"),
         otherwise="recognised",
@@ -46,7 +43,6 @@ class Reading:
         label="Letters are encoded in",
     )
     sheet: str | None = reading_option(
-        None,
         "Spreadsheet: the sheet to read.",
         Text(metavar="<name>"),
         otherwise="the only one",
@@ -54,7 +50,6 @@ class Reading:
         label="Sheet",
     )
     skip_rows: int | None = reading_option(
-        None,
         "Lines or rows above the header, such as a title, that are left out.",
         Whole(),
         otherwise="none",
@@ -62,7 +57,6 @@ class Reading:
         label="Rows above the header",
     )
     header_rows: int | None = reading_option(
-        None,
         "Rows that the header takes: 2 where names stand above or below others.",
         Whole(),
         otherwise="1",
@@ -70,7 +64,6 @@ class Reading:
         label="Rows of the header",
     )
     missing_codes: Mapping[str, Any] | None = reading_option(
-        None,
         "Values that stand for a missing one, by column, such as bmi=999,age=-9.",
         Codes(),
         word="missing-code",
@@ -78,5 +71,5 @@ class Reading:
         column="missing_codes",
     )
     query: str | None = reading_option(
-        None, "Database: the SELECT whose answer is the table.", Text(metavar="<sql>"), see="formats.md#databases"
+        "Database: the SELECT whose answer is the table.", Text(metavar="<sql>"), see="formats.md#databases"
     )

@@ -25,18 +25,18 @@ class Request:
 
     source: Any  # a path, an address, a dataframe, texts or a corpus
     k: int = option(
-        5,
         "Fewest records that look alike.",
         Whole(2),
+        default=5,
         commands=EXPLORE,
         letter="k",
         section="promise",
         label="Records that look alike, at least (k)",
     )
     attack: bool = option(
-        True,
         "Attack the release before it is handed out.",
         Switch(),
+        default=True,
         heading="Release",
         section="release",
         label="Attack the release before it is handed out",

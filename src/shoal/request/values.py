@@ -217,14 +217,6 @@ class File(Value):
 
 
 @dataclass(frozen=True)
-class Address(Value):
-    """The address of a server."""
-
-    _: KW_ONLY
-    metavar: str = "<address>"
-
-
-@dataclass(frozen=True)
 class Columns(Value):
     """Names of columns, between commas."""
 

@@ -39,12 +39,9 @@ from shoal.release.tables.grouping import join_groups
 from shoal.release.tables.labels import Concepts
 from shoal.release.tables.reading import CompletePart, PartStatistics
 from shoal.release.tables.records import PreparedTable, column_means, prepared_table, reading_plan
-from shoal.release.tables.rows import MaskedRows, TableLayout, TableMethod, TableRows
+from shoal.release.tables.rows import Floats, Ints, MaskedRows, TableLayout, TableMethod, TableRows
 from shoal.release.writing import Draft
 from shoal.request.options import KEEP, GroupPromises
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def draft_table_in_parts(

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from sklearn.base import clone
 
 from shoal.errors import InputError
@@ -21,6 +20,8 @@ from shoal.promises.joining import GroupDistances
 from shoal.release.documents.rows import (
     CorpusTotals,
     DocumentRows,
+    Floats,
+    Ints,
     Pools,
     ReleasedDocuments,
     Term,
@@ -36,9 +37,6 @@ from shoal.terms.wordnet import WordNet
 
 TERMS_PER_DOCUMENT = 50  # that are compared by meaning
 BLOCK_ROWS = 2_000  # documents of a block, where they come in parts: every pair of them is compared
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 class ByMeaning:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from sklearn.base import clone
 
 from shoal.methods.blocks.grouping import Plan, block_count, seconds_of_search
@@ -18,6 +17,8 @@ from shoal.promises.joining import GroupDistances
 from shoal.release.documents.rows import (
     CorpusTotals,
     DocumentRows,
+    Floats,
+    Ints,
     Pools,
     ReleasedDocuments,
     Term,
@@ -30,9 +31,6 @@ from shoal.terms.counting import Tally
 from shoal.terms.vector_space import VectorSpace
 
 LONGER = 2.5  # times the usual search: lengths are one more thing to agree on
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 class ByWords:

@@ -24,15 +24,13 @@ from shoal.methods.blocks.executors import memory_of
 from shoal.methods.pools import unit_rows, with_length
 from shoal.promises.people import MORE_RECORDS, rows_to_keep
 from shoal.promises.values import person_numbers
-from shoal.release.documents.rows import DocumentRows
+from shoal.release.documents.rows import DocumentRows, Ints
 from shoal.release.folders import Content, csv_text
 from shoal.request.options import GroupPromises
 from shoal.results.claims import NOTHING_MORE, Withheld
 from shoal.results.summary import WordsLeftOut
 from shoal.terms.counting import Counted, Tally
 from shoal.terms.vector_space import RARE, VectorSpace
-
-Ints = NDArray[np.int64]
 
 NO_TERM = "no term left after the vector space's steps"
 

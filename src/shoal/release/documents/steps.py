@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from shoal.data.files import counted as number_of
 from shoal.data.files import kind_of
@@ -27,6 +26,7 @@ from shoal.release.documents.rows import (
     CorpusTotals,
     DocumentFacts,
     DocumentRows,
+    Ints,
     Pools,
     ReleasedDocuments,
     Vocabulary,
@@ -44,8 +44,6 @@ from shoal.results.summary import Distances
 from shoal.terms.vector_space import VectorSpace
 
 NOTHING = 1e-6  # a distance that comes of rounded weights
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from shoal.release.documents.methods import DocumentMethod
 from shoal.release.documents.records import FittedCorpus
-from shoal.release.documents.rows import CorpusTotals, DocumentFacts, ReleasedDocuments, Vocabulary
+from shoal.release.documents.rows import CorpusTotals, DocumentFacts, Ints, ReleasedDocuments, Vocabulary
 from shoal.release.folders import Content
 from shoal.release.publishing.figures import FEW
 from shoal.release.writing import Draft
@@ -25,8 +25,6 @@ WHOLE = "vectors.parquet"
 TERM_COLUMNS = {"terms": "list of text", "counts": "list of whole numbers", "weights": "list of numbers"}
 ROWS_AT_ONCE = 20_000  # rows written to Parquet at a time, so that memory stays bounded
 TERMS_SHOWN = 30
-
-Ints = NDArray[np.int64]
 
 
 class Vectors:

@@ -18,13 +18,11 @@ from shoal.methods.sketches.key import key_of
 from shoal.methods.sketches.sketches import SketchedRows
 from shoal.release.documents.methods import DocumentMethod
 from shoal.release.documents.records import FittedCorpus
-from shoal.release.documents.rows import CorpusTotals, DocumentFacts, ReleasedDocuments, Vocabulary, codes_of
+from shoal.release.documents.rows import CorpusTotals, DocumentFacts, Ints, ReleasedDocuments, Vocabulary, codes_of
 from shoal.release.publishing.figures import SAMPLE, estimated_distances
 from shoal.release.sketches.records import DECIMALS, WHOLE, draft_of_sketches, write_sketches
 from shoal.release.writing import Draft
 from shoal.results.summary import Distances
-
-Ints = NDArray[np.int64]
 
 
 class CrowdSketches:

@@ -23,7 +23,7 @@ from shoal.methods.sketches.key import key_of
 from shoal.methods.sketches.sketches import SketchedRows
 from shoal.promises.values import crowd_figures, facts_of
 from shoal.release.documents.records import FittedCorpus, read_documents
-from shoal.release.documents.rows import DocumentRows, codes_of
+from shoal.release.documents.rows import DocumentRows, Ints, codes_of
 from shoal.release.folders import MAPPING
 from shoal.release.publishing.figures import FEW, NOT_PUBLISHED, SAMPLE, estimated_distances, spread_out
 from shoal.release.writing import Draft, formulas_in, write_mapping_part
@@ -98,7 +98,6 @@ def draft_of_sketches(
     )
 
 
-Ints = NDArray[np.int64]
 Records = tuple[FittedCorpus, DocumentRows]
 
 

@@ -15,14 +15,11 @@ from numpy.typing import NDArray
 from shoal.data.kinds.number_forms import NumberForm
 from shoal.methods.common_values import Tree, bands, common_ancestors, value_sets
 from shoal.release.publishing.labels import MISSING
-from shoal.release.tables.rows import ANY, BETWEEN, spelt
+from shoal.release.tables.rows import ANY, BETWEEN, Floats, Ints, spelt
 from shoal.request.options import AVERAGE, BLANK, GENERALISE
 from shoal.terms.hierarchy import Hierarchy
 
 BETWEEN_ENDS = " to "
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

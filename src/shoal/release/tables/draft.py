@@ -10,7 +10,6 @@ from dataclasses import asdict, astuple, dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.data.kinds.number_forms import NumberForm, date_parameters, unit_of
 from shoal.data.roles import Kind
@@ -38,7 +37,7 @@ from shoal.release.tables.following import Following
 from shoal.release.tables.labels import Concepts
 from shoal.release.tables.records import PreparedTable
 from shoal.release.tables.released import TableFacts
-from shoal.release.tables.rows import TableLayout, shared_columns
+from shoal.release.tables.rows import Floats, Ints, TableLayout, shared_columns
 from shoal.release.writing import Draft
 from shoal.results.attacks import LeakCard, Rate
 from shoal.results.claims import Withheld
@@ -56,9 +55,6 @@ from shoal.results.summary import (
 from shoal.results.utility import Loss
 
 SHOWN = SAMPLE  # records of a table in parts whose distances the report shows
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -19,16 +19,13 @@ from shoal.methods.following import Followed, ReleasedValues, follow
 from shoal.promises.values import value_codes
 from shoal.release.earlier import Earlier
 from shoal.release.tables.files import file_name
+from shoal.release.tables.rows import Floats, Ints, Mask
 from shoal.request.options import DISTINCT, GroupPromises
 
 WAITING = "fewer than k newcomers: they wait for a later release"
 TOO_ALIKE = "newcomers with fewer than l values: coming later, among others, they would tell them"
 WITHHELD = "others of the group left or have other values, which would show if these stayed"
 RETURNED = "left an earlier release, or was withheld from one: nobody comes back"
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

@@ -15,11 +15,8 @@ from shoal.methods.label_columns import ABSENT, Flat
 from shoal.promises.joining import GroupDistances
 from shoal.release.tables.grouping import join_groups
 from shoal.release.tables.labels import Concepts
-from shoal.release.tables.rows import ANY, MaskedLabels, MaskedRows, TableLayout, TableMethod, TableRows
+from shoal.release.tables.rows import ANY, Floats, Ints, MaskedLabels, MaskedRows, TableLayout, TableMethod, TableRows
 from shoal.request.options import GroupPromises
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 class Following(TableMethod):

@@ -13,7 +13,6 @@ from typing import Any, Self
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from shoal.data.columns import MISSING as GAPS
 from shoal.data.files import shown
@@ -30,6 +29,8 @@ from shoal.release.publishing.labels import MISSING
 from shoal.release.tables.common_values import Named, Ordered, extremes, tree_of
 from shoal.release.tables.rows import (
     BLOCK_ROWS,
+    Floats,
+    Ints,
     MaskedLabels,
     MaskedRows,
     TableLayout,
@@ -43,9 +44,6 @@ from shoal.request.method_options import MethodOptions
 from shoal.request.options import AVERAGE, BLANK, GENERALISE
 from shoal.results.summary import IN_WORDS
 from shoal.terms.hierarchy import Hierarchy
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -18,11 +18,8 @@ from shoal.promises.diversity import check_kept
 from shoal.promises.joining import GroupDistances, join_until
 from shoal.promises.people import OwnK, PeopleGroups, had_once, joined_crowds
 from shoal.promises.values import counted_values, value_requirements
-from shoal.release.tables.rows import MaskedLabels, MaskedRows, TableLayout, TableMethod, TableRows
+from shoal.release.tables.rows import Ints, Mask, MaskedLabels, MaskedRows, TableLayout, TableMethod, TableRows
 from shoal.request.options import GroupPromises
-
-Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 
 def join_groups(

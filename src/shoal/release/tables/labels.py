@@ -20,6 +20,8 @@ from shoal.promises.joining import GroupDistances
 from shoal.release.tables.rows import (
     ANY,
     BLOCK_ROWS,
+    Floats,
+    Ints,
     MaskedLabels,
     MaskedRows,
     TableLayout,
@@ -33,9 +35,6 @@ from shoal.release.tables.rows import (
 from shoal.results.summary import IN_WORDS
 
 GAP = "\0gap "  # before the number of a column of gaps; no column of a table is called so
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 class Concepts(TableMethod):

@@ -11,7 +11,6 @@ from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 from sklearn.base import clone
 
 from shoal.errors import InputError
@@ -20,19 +19,8 @@ from shoal.methods.masking import Noise, RankSwap
 from shoal.methods.mdav import EuclideanSpace
 from shoal.methods.numeric import Microaggregation
 from shoal.promises.joining import GroupDistances, distance_to_means
-from shoal.release.tables.rows import (
-    MaskedRows,
-    TableLayout,
-    TableMethod,
-    TableRows,
-    coordinates,
-    group_numbers,
-)
+from shoal.release.tables.rows import Ints, MaskedRows, TableLayout, TableMethod, TableRows, coordinates, group_numbers
 from shoal.results.summary import IN_WORDS
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 
 class Means(TableMethod):

@@ -34,12 +34,9 @@ from shoal.promises.diversity import reachable
 from shoal.promises.people import MORE_RECORDS, had_once, rows_to_keep
 from shoal.promises.values import counted_values, person_numbers
 from shoal.release.tables.columns import ColumnPlan, TableOptions
-from shoal.release.tables.rows import TableLayout, TableRows
+from shoal.release.tables.rows import Floats, Ints, TableLayout, TableRows
 from shoal.release.tables.weights import checked_weights
 from shoal.request.options import GroupPromises
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 INCOMPLETE = "a quasi-identifier is missing"
 RARE = "fewer than k records have these values of the kept columns"

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from shoal import progress
 from shoal.data.files import shown
@@ -31,11 +30,8 @@ from shoal.release.tables.reading import (
     squared_deviations,
     stratum_of_row,
 )
-from shoal.release.tables.rows import TableLayout, TableMethod, TableRows
+from shoal.release.tables.rows import Floats, Ints, TableLayout, TableMethod, TableRows
 from shoal.terms.hierarchy import Hierarchy
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

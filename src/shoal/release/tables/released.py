@@ -24,16 +24,23 @@ from shoal.release.folders import csv_text, replacing
 from shoal.release.publishing.figures import chosen_steps, moved_records, on_grid
 from shoal.release.tables.files import write_table
 from shoal.release.tables.records import PreparedTable
-from shoal.release.tables.rows import MaskedLabels, MaskedRows, TableLayout, TableMethod, TableRows, shared_columns
+from shoal.release.tables.rows import (
+    Floats,
+    Ints,
+    Mask,
+    MaskedLabels,
+    MaskedRows,
+    TableLayout,
+    TableMethod,
+    TableRows,
+    shared_columns,
+)
 from shoal.release.tables.weights import ReleasedWeights, check_calibrated, columns_to_hold, released_weights
 from shoal.release.writing import formulas_in, write_mapping_part
 from shoal.results.summary import WeightFigures
 from shoal.results.utility import Loss
 from shoal.utility.survey_estimates import SurveyOptions, survey_utility
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 Classes = Mapping[int, tuple[Floats, Floats]]  # by column of numbers: masked values, and what they become
 Cells = Counter[str]  # how many are true, coarser, changed or blank
 Sample = tuple[NDArray[np.uint64], Ints]  # keys, and the rows that have them

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from shoal import progress
 from shoal.attacks.disclosure import IntervalDisclosure
@@ -43,14 +42,11 @@ from shoal.release.tables.released import (
     value_counts,
     write_rows,
 )
-from shoal.release.tables.rows import MaskedRows, joined_rows
+from shoal.release.tables.rows import Floats, Ints, MaskedRows, joined_rows
 from shoal.release.writing import Draft
 from shoal.terms.wordnet import WordNet
 
 MOST_ATTACKED = 100_000  # rows up to which a release is attacked before it is handed out
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

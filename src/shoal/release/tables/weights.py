@@ -12,15 +12,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from shoal.data.columns import column_numbers
 from shoal.data.files import counted, shown
 from shoal.errors import InputError
+from shoal.release.tables.rows import Floats, Ints
 from shoal.results.summary import WeightFigures
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 DIGITS = 4  # of the mean weight: finer ones would let the weights of strata be counted in a crowd
 LEAST, MOST = 0.1, 10.0  # of the mean weight of its crowd, to which a calibrated weight is truncated
