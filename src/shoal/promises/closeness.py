@@ -86,14 +86,10 @@ def largest_distance(group: Ints, value: Ints, count: Ints, ordered: bool) -> fl
     if len(overall) == 1:
         return 0.0
     share = count / np.bincount(group, weights=count)[group]
-    distances = _ordered if ordered else _unordered
-    return float(distances(group, value, share, overall).max())
-
-
-def _unordered(group: Ints, value: Ints, share: Floats, overall: Floats) -> Floats:
-    """1 - what the two distributions have in common."""
-    common = np.bincount(group, weights=np.minimum(share, overall[value]))
-    return np.subtract(1.0, common, dtype=np.float64)
+    if ordered:
+        return float(_ordered(group, value, share, overall).max())
+    in_common = np.bincount(group, weights=np.minimum(share, overall[value]))
+    return float((1.0 - in_common).max())
 
 
 def _ordered(group: Ints, value: Ints, share: Floats, overall: Floats) -> Floats:

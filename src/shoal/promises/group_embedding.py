@@ -37,11 +37,6 @@ class Places:
         self.along = self.points @ self.line
         self.flattened = self.points - (1.0 - KEPT) * np.outer(self.along, self.line)
 
-    @staticmethod
-    def are_many(rows_of: Sequence[Ints]) -> bool:
-        """Whether these groups are enough to find a line."""
-        return len(rows_of) >= LEAST_GROUPS
-
     def spread(self, n_classes: int) -> float:
         """What is lost at least, squared, where every crowd has groups of all classes along the line."""
         classes = self._classes(n_classes)

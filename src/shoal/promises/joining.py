@@ -17,7 +17,7 @@ from shoal.methods.mdav import numbered_by_first_row
 from shoal.methods.numeric import group_means
 from shoal.promises.closeness import Close
 from shoal.promises.diversity import Distinct
-from shoal.promises.group_embedding import Places
+from shoal.promises.group_embedding import LEAST_GROUPS, Places
 from shoal.promises.requirements import Floats, Ints, Requirement
 
 JOINED = "halves"  # how a certificate names this way to reach l
@@ -56,8 +56,8 @@ def join_until(groups: Ints, requirements: Sequence[Requirement], distances: Gro
     """
     joined = _joined(groups, requirements, distances)
     signals = [one.signals() for one in requirements if isinstance(one, Close)]
-    rows_of = _rows_of(groups)
-    if signals and Places.are_many(rows_of):
+    rows_of = _rows_of(groups) if signals else []
+    if signals and len(rows_of) >= LEAST_GROUPS:
         places = Places(rows_of, distances, np.hstack(signals))
         joined = _best_balanced(groups, requirements, distances, places, joined)
     return joined

@@ -68,16 +68,13 @@ def read_earlier(release: str | os.PathLike[str], private: str | os.PathLike[str
         raise InputError(f"{shown(folder)} is in parts; a release can follow one in one piece only")
     certificate = load(folder, check=False).certificate
     file = next(name for name in TABLE_FILES if (folder / name).is_file())
-    verbatim = [one["name"] for one in certificate["promises"]["columns"] if _as_it_stands(one)]
-    table = read_table(folder / file, verbatim)
+    columns = certificate["promises"]["columns"]
+    as_it_stands = [one["name"] for one in columns if one["role"] != "quasi" or one["type"] == "string"]
+    table = read_table(folder / file, as_it_stands)
     beside = private_beside(folder) if private is None else Path(private)
     records = _records(beside, table.data.num_rows, certificate["seal"])
     gone = _gone(beside) if "after" in certificate["stated"]["parameters"] else frozenset[str]()
     return Earlier(certificate["seal"], certificate, table.data, records, gone, table.format)
-
-
-def _as_it_stands(column: dict[str, str]) -> bool:
-    return column["role"] != "quasi" or column["type"] == "string"
 
 
 def _records(private: Path, n_rows: int, seal: str) -> NDArray[Any]:

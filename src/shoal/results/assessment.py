@@ -209,17 +209,8 @@ class SketchAssessment:
 def as_data(value: Any) -> Any:
     """Dataclasses as dicts, tuples as lists; of a rate, not who was found."""
     if isinstance(value, Rate):
-        return {
-            "about": value.about,
-            "rate": value.rate,
-            "low": value.low,
-            "high": value.high,
-            "baseline": value.baseline,
-            "control": value.control,
-            "control_low": value.control_low,
-            "control_high": value.control_high,
-            "attempts": value.n,
-        }
+        shown = ("about", "rate", "low", "high", "baseline", "control", "control_low", "control_high")
+        return {name: getattr(value, name) for name in shown} | {"attempts": value.n}
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: as_data(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, tuple | list):

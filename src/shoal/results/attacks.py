@@ -24,9 +24,7 @@ class Rate:
     control_low: float | None = None  # 95 % interval of that
     control_high: float | None = None
     chances: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)  # of each attempt to succeed
-    targets: NDArray[np.int64] | None = field(
-        default=None, repr=False, compare=False
-    )  # their rows; None: all, in order
+    targets: NDArray[np.int64] | None = field(default=None, repr=False, compare=False)  # their rows; None: all in order
 
     @property
     def excess(self) -> float:

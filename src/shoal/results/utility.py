@@ -247,15 +247,4 @@ class ModelUtility:
 
     def rows(self) -> list[dict[str, str | float]]:
         """All figures as a table."""
-        return [
-            {
-                "target": self.predicted(score),
-                "task": score.task,
-                "model": score.model,
-                "measure": score.measure,
-                "original": score.original,
-                "protected": score.protected,
-                "baseline": score.baseline,
-            }
-            for score in self.scores
-        ]
+        return [{"target": self.predicted(score), **vars(score)} for score in self.scores]

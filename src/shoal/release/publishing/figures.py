@@ -210,16 +210,11 @@ def check_coarsened_columns(
                 "quasi",
             )
         if name not in numbers:
-            raise only_numbers(name, least)
+            raise InputError(f"coarsen {shown(name)}={least}: the column holds labels, not numbers; leave it out")
         if least > n_rows:
             raise InputError(
                 f"coarsen {shown(name)}={least} needs at least {least} rows, got {n_rows}; lower it or add rows"
             )
-
-
-def only_numbers(name: str, least: int) -> InputError:
-    """What to say of a column of labels."""
-    return InputError(f"coarsen {shown(name)}={least}: the column holds labels, not numbers; leave it out")
 
 
 def coarsened_columns(names: Sequence[str], masked: Floats, coarsen: Mapping[str, int]) -> Floats:

@@ -132,8 +132,9 @@ def draft_of(table: PreparedTable, publication: Publication, findings: Findings,
     files: list[tuple[str, str]] = [("table", "folder of parts, one row per record")]
     if publication.name is not None:
         files = [(publication.name, "one row per record"), *([] if copy is None else [(copy.name, copy.in_words)])]
+    sampled = _sampled(facts)
     figures = TableFigures(
-        columns=_column_changes(publication, layout),
+        columns=_column_changes(publication, layout, *sampled),
         treated=tuple((name, table.treat[name]) for name in layout.roles.quasi if name in table.treat),
         cells=_rounded(cells, table.n_rows) if publishable else (),
         generalisations=_generalisations(publication, table) if layout.labels else (),
@@ -158,7 +159,7 @@ def draft_of(table: PreparedTable, publication: Publication, findings: Findings,
         rows=table.n_rows,
         **crowds,
         loss=_stated_loss(loss, reasons),
-        distances=_distances(publication, table) if publishable and not layout.labels else NOT_PUBLISHED,
+        distances=_distances(publication, table, *sampled) if publishable and not layout.labels else NOT_PUBLISHED,
         withheld=tuple(Withheld(reason, count) for reason, count in withheld.items()),
         promised=options.promises,
         attacks=findings.attacks,
@@ -208,12 +209,13 @@ def _stated_loss(loss: Loss, reasons: Sequence[str | None]) -> StatedLoss:
     return stated_loss(loss, reason is None, reason, DIGITS)
 
 
-def _column_changes(publication: Publication, layout: TableLayout) -> tuple[ColumnChange, ...]:
+def _column_changes(
+    publication: Publication, layout: TableLayout, before: Floats, after: Floats
+) -> tuple[ColumnChange, ...]:
     """What may be published of each number."""
     if not layout.numbers:
         return ()
     facts, reasons = publication.facts, publication.reasons
-    before, after = _sampled(facts)
     lost, squares = (np.sum([getattr(part, name) for part in facts], axis=0) for name in ("lost", "spread"))
     share = np.divide(lost, squares, out=np.zeros_like(lost), where=squares > 0)
     limits, steps = publication.spread.limits, publication.steps
@@ -243,11 +245,11 @@ def _sampled(facts: Sequence[TableFacts]) -> tuple[Floats, Floats]:
     return before[rows], after[rows]
 
 
-def _distances(publication: Publication, table: PreparedTable) -> Distances:
+def _distances(publication: Publication, table: PreparedTable, before: Floats, after: Floats) -> Distances:
     """On a scale that no record decides: distances on it do not reveal how far out the most unusual one is."""
     spread, layout = publication.spread.spread, table.layout
     inner = np.where(spread > 0.0, spread, layout.scale)
-    before, after = (np.where(np.isnan(rows), layout.mean, rows) for rows in _sampled(publication.facts))
+    before, after = (np.where(np.isnan(rows), layout.mean, rows) for rows in (before, after))
     return euclidean_distances(before / inner, after / inner, table.n_rows)
 
 
