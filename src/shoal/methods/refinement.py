@@ -10,7 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from itertools import pairwise
-from threading import Event
+from threading import Event, Lock
 from typing import Any
 
 import numpy as np
@@ -45,6 +45,8 @@ BY_SPREAD = 0.25  # share of the cuts between regions
 COLD_LABELS = 0.0003
 REGION_ITEMS = 1000
 CYCLE_OF_LABELS = 0.5
+_all_cores = Lock()  # a search takes all cores, and memory for each: one at a time
+
 AT_A_TIME = 4096  # groups that are measured at once: each takes a few kilobytes
 
 
@@ -89,7 +91,8 @@ def refined(
             groups, _split(X, groups, n_regions, random), search_region, work / n_rounds, COLD, random
         )
 
-    return _searched(groups, search_all, n_rounds, stop)
+    with _all_cores:
+        return _searched(groups, search_all, n_rounds, stop)
 
 
 def regrouped(problem: Problem, groups: Groups, k: int, time_budget: float | None, random_state: Any) -> Groups:
@@ -246,6 +249,8 @@ def _split(X: sp.csr_matrix, groups: Groups, n_regions: int, random: np.random.G
     groups are, so that far-out records, whose company is the hardest to choose, meet.
     """
     n_rows, n_groups = len(groups), int(groups.max()) + 1
+    if n_regions == 1:
+        return np.zeros(n_groups, dtype=np.int64)
     average = sp.csr_matrix((1.0 / np.bincount(groups)[groups], (groups, np.arange(n_rows))))
     mean = average @ X
     spread = _row_sums(average @ X.multiply(X)) - _row_sums(mean.multiply(mean))

@@ -29,9 +29,6 @@ RowSpace = type[EuclideanSpace] | type[SphericalSpace]  # what the rows are take
 
 SORTED_BY = ("tie", "name")  # columns by which rows are sorted that are equal
 
-# A search takes all cores, and memory for each: one at a time.
-_all_cores = threading.Lock()
-
 
 @dataclass(frozen=True)
 class Block:
@@ -123,8 +120,7 @@ def refined_block(
     block: Block, k: int, space: RowSpace, seconds: float | None, seed: Any, stop: threading.Event | None
 ) -> Block:
     """The groups after a search of their own."""
-    with _all_cores:
-        return replace(block, groups=refined(block.X, block.groups, k, space, seconds, seed, stop))
+    return replace(block, groups=refined(block.X, block.groups, k, space, seconds, seed, stop))
 
 
 def loosened(block: Block, loose: Mask, tree: Tree, use: Groups, space: RowSpace) -> list[Block]:

@@ -22,8 +22,8 @@ from shoal.errors import InputError
 from shoal.methods.blocks import block as work
 from shoal.methods.blocks.executors import LocalExecutor, Schedule
 from shoal.methods.blocks.tree import SAMPLE, Tree, grow
-from shoal.methods.mdav import numbered_by_first_row
-from shoal.methods.refinement import usual_seconds, warn_of_interruption
+from shoal.methods.mdav import mdav, numbered_by_first_row
+from shoal.methods.refinement import refined, usual_seconds, warn_of_interruption
 
 WHOLE_BELOW = 50_000  # rows that are grouped in one piece unless blocks are asked for
 BLOCK_ROWS = 12_500
@@ -72,11 +72,11 @@ class Plan:
 def group_rows(X: Any, plan: Plan) -> Groups:
     """The group of each row, numbered by first row. `X` is CSR on the sphere, else a dense array."""
     n_rows = X.shape[0]
-    rows = work.Block(sp.csr_matrix(X), {"row": np.arange(n_rows)}, np.zeros(n_rows, dtype=np.int64))
     if plan.most >= n_rows:
-        block = work.grouped(rows, plan.k, plan.space, plan.most)
+        groups = mdav(plan.space(X), plan.k)
         budget = plan.time_budget, plan.random_state, plan.stop
-        return (work.refined_block(block, plan.k, plan.space, *budget) if plan.refine else block).groups
+        return refined(X, groups, plan.k, plan.space, *budget) if plan.refine else groups
+    rows = work.Block(sp.csr_matrix(X), {"row": np.arange(n_rows)}, np.zeros(n_rows, dtype=np.int64))
     groups = np.empty(n_rows, dtype=np.int64)
     n_groups = 0
     with LocalExecutor() as executor:
