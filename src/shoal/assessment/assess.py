@@ -23,7 +23,7 @@ from shoal.pages.assessments import assessment_html, sketches_html, space_html, 
 from shoal.release.folders import check_free, folders_written_aside
 from shoal.request.judging_options import AssessOptions
 from shoal.request.option import DOCUMENTS, TABLES, TEXTS
-from shoal.request.reading_options import Reading
+from shoal.request.options import Reading
 from shoal.request.request import TABLE_OF, checked_part
 from shoal.results.assessment import SketchAssessment, SpaceAssessment, TableAssessment
 from shoal.results.searches import TextAssessment

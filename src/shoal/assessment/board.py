@@ -19,10 +19,9 @@ from shoal.release.folders import PUBLIC_FOLDER, check_free, folders_written_asi
 from shoal.release.load import load
 from shoal.release.verifying import verify
 from shoal.request.judging_options import BoardOptions
-from shoal.request.reading_options import Reading
+from shoal.request.options import Reading
 from shoal.request.request import checked_part
-from shoal.results.assessment import TableAssessment
-from shoal.results.board import Board
+from shoal.results.assessment import Board, TableAssessment
 from shoal.results.stated import summary_of
 
 PAGE = "report.html"

@@ -12,7 +12,7 @@ import shoal
 from shoal.cli.app import AsJson, command
 from shoal.cli.options import path, takes_options
 from shoal.cli.terminal import examples, printable, say, shown_progress, write, write_page
-from shoal.request.reading_options import Reading
+from shoal.request.options import Reading
 from shoal.request.request import checked_part, parsed_options
 
 

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from shoal.data.files import PathLike, kind_of, shown
 from shoal.errors import InputError
-from shoal.request.reading_options import Reading
+from shoal.request.options import Reading
 
 FORMATS = {
     ".sav": "sav",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shoal.pages.assessments import verdict
 from shoal.pages.words import guarantee, page, percent, value_promises
-from shoal.results.board import Board
+from shoal.results.assessment import Board
 from shoal.results.summary import TableFigures
 
 ROLES = {

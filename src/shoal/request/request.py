@@ -11,8 +11,7 @@ from shoal.errors import InputError
 from shoal.request.judging_options import OWN
 from shoal.request.method_options import MethodOptions, WordOptions
 from shoal.request.option import BASKETS, DOCUMENTS, TABLES, Option, option, options_of
-from shoal.request.options import EXPLORE, ColumnOptions, GroupPromises, Publication
-from shoal.request.reading_options import Reading
+from shoal.request.options import EXPLORE, ColumnOptions, GroupPromises, Publication, Reading
 from shoal.request.values import Switch, Whole, short
 
 P = TypeVar("P")

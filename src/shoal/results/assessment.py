@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, is_dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,9 @@ from shoal.results.attacks import (
     Rate,
     SketchAttacks,
 )
+from shoal.results.audit import Audit
 from shoal.results.notebook import RATES, html_table, rate_rows
+from shoal.results.summary import Summary
 from shoal.results.survey import SurveyUtility
 from shoal.results.utility import LabelLoss, ModelUtility, SpaceUtility, TableLoss
 
@@ -204,6 +207,20 @@ class SketchAssessment:
         lines = self.table()
         header = [name.replace("_", " ") for name in lines[0]]
         return html_table(f"{self.rows:,} sketches attacked.", header, (tuple(line.values()) for line in lines))
+
+
+@dataclass(frozen=True)
+class Board:
+    """A release that was verified; with its original, the risk before and what is left of it."""
+
+    summary: Summary
+    columns: tuple[tuple[str, str], ...]  # name and role of each released column
+    seal: str
+    promises: int  # that were counted, and hold
+    signature: str  # who vouches, in a sentence
+    reasons: Mapping[str, str] = field(default_factory=dict)  # why a column has its role, where it was proposed
+    audit: Audit | None = None  # of the original
+    assessment: TableAssessment | None = None  # of both
 
 
 def as_data(value: Any) -> Any:
