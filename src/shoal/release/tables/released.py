@@ -35,7 +35,7 @@ from shoal.release.tables.rows import (
     TableRows,
     shared_columns,
 )
-from shoal.release.tables.weights import ReleasedWeights, check_calibrated, columns_to_hold, released_weights
+from shoal.release.tables.weights import check_calibrated, columns_to_hold, released_weights
 from shoal.release.writing import formulas_in, write_mapping_part
 from shoal.results.summary import WeightFigures
 from shoal.results.utility import Loss
@@ -161,10 +161,10 @@ def released_rows(
     for name, column in columns.items():
         if in_text and is_text(column.type):  # text files have no sign for a missing text but the empty one
             columns[name] = pc.fill_null(column, "")
-    weights = None
+    weight_figures = None
     if layout.roles.weight:
-        weights = _weighed(masked, layout, method, columns, numbers, calibrate)
-        columns[layout.roles.weight[0]] = pa.array(weights.of_rows)
+        weights, weight_figures = _weighed(masked, layout, method, columns, numbers, calibrate)
+        columns[layout.roles.weight[0]] = pa.array(weights)
     released = pa.table({name: columns[name] for name in layout.released})
     order = sort_rows(released)
     sse, sst = method.squares(masked, numbers)
@@ -182,7 +182,7 @@ def released_rows(
         moved=dict(zip(layout.numbers, moved, strict=True))
         | {name: int(np.sum(labels.before != labels.after)) for name, labels in masked.labels.items()},
         loss=Loss(sse, sst - sse),
-        weights=None if weights is None else weights.figures,
+        weights=weight_figures,
     )
 
 
@@ -193,7 +193,7 @@ def _weighed(
     columns: Mapping[str, Any],
     numbers: Floats,
     calibrate: Sequence[str],
-) -> ReleasedWeights:
+) -> tuple[Floats, WeightFigures]:
     """The weights of the rows: one for each crowd, which is the rows that are equal in all protected columns."""
     name = layout.roles.weight[0]
     if not method.k_anonymous:

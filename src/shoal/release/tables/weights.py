@@ -7,7 +7,6 @@ totals of named columns hold in the table. Linear calibration (Deville and Särn
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,20 +23,7 @@ LEAST, MOST = 0.1, 10.0  # of the mean weight of its crowd, to which a calibrate
 ROUNDS = 50
 
 
-@dataclass(frozen=True)
-class ReleasedWeights:
-    """A weight for each row, the same in a crowd, and what may be published of how they were made."""
-
-    of_rows: Floats
-    figures: WeightFigures
-
-
-@dataclass(frozen=True)
-class Calibrated:
-    """A column whose weighted total is to hold: its values before and as they are released."""
-
-    before: Any
-    after: Any
+Calibrated = tuple[Any, Any]  # a column whose weighted total is to hold: its values before and as they are released
 
 
 def checked_weights(column: Any, name: str) -> Floats:
@@ -54,8 +40,8 @@ def checked_weights(column: Any, name: str) -> Floats:
 
 def released_weights(
     name: str, weights: Floats, crowd_of_row: Ints, k: int, calibrated: Mapping[str, Calibrated]
-) -> ReleasedWeights:
-    """The weights that a release shows."""
+) -> tuple[Floats, WeightFigures]:
+    """A weight for each row, the same in a crowd, and what may be published of how they were made."""
     sizes = np.bincount(crowd_of_row)
     means = np.bincount(crowd_of_row, weights=weights) / sizes
     constant = bool(np.allclose(weights, means[crowd_of_row], rtol=1e-9, atol=0.0))
@@ -75,7 +61,7 @@ def released_weights(
         total_change=_rounded(float(sizes @ rounded) / float(weights.sum()) - 1.0),
         largest_adjustment=_rounded(largest) if calibrated else None,
     )
-    return ReleasedWeights(rounded[crowd_of_row], figures)
+    return rounded[crowd_of_row], figures
 
 
 def _rounded(share: float) -> float:
@@ -93,7 +79,7 @@ def _conditions(
     totals = [float(weights.sum())]
     held = []
     for name, column in columns.items():
-        parts = _indicators(column, k) if not isinstance(column.before, np.ndarray) else [(column.before, column.after)]
+        parts = [column] if isinstance(column[0], np.ndarray) else _indicators(column, k)
         for before, after in parts:
             sums.append(np.bincount(crowd_of_row, weights=after).astype(np.float64))
             totals.append(float(weights @ before))
@@ -103,9 +89,7 @@ def _conditions(
 
 def _indicators(column: Calibrated, k: int) -> list[tuple[Floats, Floats]]:
     """Which rows have each category, before and after; the rest of the categories has at least k records, too."""
-    before, after = (
-        np.array([str(value) for value in side.to_pylist()], dtype=object) for side in (column.before, column.after)
-    )
+    before, after = (np.array([str(value) for value in side.to_pylist()], dtype=object) for side in column)
     values, counts = np.unique(before.astype(str), return_counts=True)
     order = np.lexsort((values, -counts))
     there = set(np.unique(after.astype(str)).tolist())
@@ -148,16 +132,16 @@ def check_calibrated(names: Sequence[str], released: Sequence[str], weight: str)
 
 
 def columns_to_hold(
-    names: Sequence[str], before: Mapping[str, Any], after: pa.Table, numbers: Mapping[str, Any]
+    names: Sequence[str], before: Mapping[str, Any], after: pa.Table, numbers: Mapping[str, Calibrated]
 ) -> dict[str, Calibrated]:
     """The columns of a release whose totals are to hold, numbers as numbers."""
-    found = {}
+    found: dict[str, Calibrated] = {}
     for name in names:
         if name in numbers:
-            found[name] = Calibrated(*numbers[name])
+            found[name] = numbers[name]
         elif name in after.column_names and name in before and not pa.types.is_string(after[name].type):
             values = column_numbers(pa.chunked_array([before[name]]), name)
-            found[name] = Calibrated(np.nan_to_num(values), np.nan_to_num(values))
+            found[name] = np.nan_to_num(values), np.nan_to_num(values)
         else:
-            found[name] = Calibrated(before[name], after[name])
+            found[name] = before[name], after[name]
     return found
