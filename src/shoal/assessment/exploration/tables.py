@@ -32,9 +32,8 @@ from shoal.data.roles import Roles, asked_choices, asked_roles, resolve_roles
 from shoal.data.table import Table, read_table
 from shoal.errors import InputError
 from shoal.kernels import Floats
-from shoal.release.method_choice import table_method
 from shoal.release.protect import table_options
-from shoal.release.tables.columns import TableOptions
+from shoal.release.tables.columns import TableOptions, table_method
 from shoal.release.tables.generalised import Generalised
 from shoal.release.tables.records import TableRecords, reading_plan
 from shoal.release.tables.rows import MaskedRows
