@@ -19,7 +19,9 @@ from shoal import (
     Noise,
     RankSwap,
     Roles,
+    SemanticMicroaggregation,
     SphericalMicroaggregation,
+    VectorSpace,
     assess,
     progress,
     protect,
@@ -397,3 +399,14 @@ def test_vectors_are_not_compared_with_a_table(tmp_path: Path) -> None:
     AFTER.to_csv(tmp_path / "after.csv", index=False)
     with pytest.raises(InputError, match="the original is vectors of documents and the protected one a table"):
         assess(tmp_path / "before.npz", tmp_path / "after.csv")
+
+
+def test_documents_by_meaning_lose_what_protect_says_they_lose(tmp_path: Path) -> None:
+    nouns = ["dog", "cat", "horse", "wolf", "child", "woman", "hand", "arm", "leg", "fever", "pain", "bone"]
+    texts = [" ".join(np.random.default_rng(row).choice(nouns, 8)) for row in range(40)]
+    space = VectorSpace(min_df=1, stem=False)
+    made = protect(
+        Corpus.from_texts(texts), 3, tmp_path / "release", method=SemanticMicroaggregation(), space=space, attack=False
+    )
+    found = assess(Corpus.from_texts(texts), made.folder)
+    assert found.utility.loss.information_loss == pytest.approx(made.measured_loss)

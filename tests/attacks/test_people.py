@@ -39,3 +39,19 @@ def test_a_constant_is_told_by_all_groups_where_one_leaves_it_open():
 def test_a_column_that_varies_within_a_person_is_no_constant():
     found = PeopleIntersection(k=2).run(np.array([0, 0, 1]), np.array([0, 1, 0]), {"diagnosis": np.array([1, 2, 1])})
     assert found.constants == ()
+
+
+def test_several_rows_of_a_person_are_one_piece_of_evidence():
+    """Ben's three rows say 8 no louder than Ada's one says 7: in both groups the two are as likely."""
+    person, group = np.array([0, 0, 1, 1, 1, 2]), np.array([0, 1, 0, 0, 0, 1])
+    found = PeopleIntersection(k=2).run(person, group, {"birth place": np.array([7, 7, 8, 8, 8, 8])})
+    (guessed,) = found.constants
+    assert (guessed.rate, guessed.baseline) == (0.5, 0.5)
+
+
+def test_a_value_of_fewer_rows_than_the_person_has_is_not_the_persons():
+    """Ada has two rows in the first group, and 8 is there once: it is 7. In the second either is as likely."""
+    person, group = np.array([0, 0, 0, 1, 2]), np.array([0, 0, 1, 0, 1])
+    found = PeopleIntersection(k=2).run(person, group, {"birth place": np.array([7, 7, 7, 8, 8])})
+    (guessed,) = found.constants
+    assert (guessed.rate, guessed.baseline) == (1.0, 0.75)

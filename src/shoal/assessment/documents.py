@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,18 +14,26 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from shoal.assessment.originals import vectors_in_order
+from shoal.assessment.originals import named_contents, vectors_in_order
+from shoal.data.corpus import Corpus
 from shoal.data.files import shown
+from shoal.data.inputs import DocumentSource
 from shoal.errors import InputError
+from shoal.methods.pools import pooled_weights
+from shoal.methods.semantic import SemanticMicroaggregation
+from shoal.release.documents.methods import method_of
+from shoal.release.documents.steps import NOTHING, DocumentSteps
 from shoal.release.folders import CERTIFICATE
 from shoal.release.load import Release, kind_of_release, load
-from shoal.release.private_mapping import private_folder, read_mapping, rows_of_parts
+from shoal.release.private_mapping import PrivateMapping, private_folder, read_mapping, rows_of_parts
 from shoal.release.unmixing import is_table, taken_apart
 from shoal.request.judging_options import AssessOptions
 from shoal.results.assessment import SpaceAssessment
 from shoal.results.attacks import Rate
+from shoal.results.utility import Loss
 from shoal.terms.hierarchy import ontologies_of
 from shoal.terms.vector_space import VectorSpace
+from shoal.utility.spaces import distinct_rows
 from shoal.utility.vector_space import space_utility
 
 FEWEST = 10  # rows from which one can see whether they belong together
@@ -41,6 +50,7 @@ class AlignedDocuments:
     release: Release | None = None
     space: VectorSpace | None = None  # of a release: how its originals became vectors
     counts: sp.csr_matrix | None = None  # of a release: the terms of its originals, counted
+    loss: Loss | None = None  # of a release by meaning: by the distances of meanings, not of columns
 
 
 def is_space(protected: Any) -> bool:
@@ -65,6 +75,8 @@ def assess_documents(
         check_related(pair.before, pair.after)
     attacks = _attack(pair)
     utility = space_utility(pair.before, pair.after, pair.labels, options.random_state)
+    if pair.loss is not None:
+        utility = replace(utility, loss=pair.loss)
     alike = Counter(_content(pair.after, row) for row in range(pair.after.shape[0])).values()
     return SpaceAssessment(
         pair.after.shape[0], pair.how, min(alike), sum(count == 1 for count in alike), utility, attacks, _is_table(pair)
@@ -101,7 +113,27 @@ def _align_release(
     shape = (before.shape[0], len(terms))
     after = sp.csr_matrix((released.data, (released.coords[0], of_column[released.coords[1]])), shape=shape)
     before.resize(shape)
-    return AlignedDocuments(before, after, "by the private mapping", _labels(release), release, space, counts)
+    loss = None
+    if "ontology" in release.certificate["stated"]["parameters"].get("microaggregation", {}):
+        loss = _loss_by_meaning(release, space, mapping, named_contents(original, columns, mapping.in_parts))
+    return AlignedDocuments(before, after, "by the private mapping", _labels(release), release, space, counts, loss)
+
+
+def _loss_by_meaning(
+    release: Release, space: VectorSpace, mapping: PrivateMapping, originals: Iterable[tuple[str, Any]]
+) -> Loss:
+    """The loss as `protect` states it: the originals pooled again in the groups of the release."""
+    released = distinct_rows(sp.csr_matrix(release.vectors)).of_row.tolist()
+    group_of = dict(zip(mapping.names.to_pylist(), released, strict=True))
+    names, texts = zip(*(one for one in originals if one[0] in group_of), strict=True)
+    k = release.certificate["promises"]["anonymity"]["k"]
+    steps = DocumentSteps(method_of(SemanticMicroaggregation(ontology=space.ontology), space, k))
+    columns = dict.fromkeys(("text_column", "id_column", "label_column"))
+    records = steps.read(DocumentSource((Corpus.from_texts(texts, ids=names),), columns, True))
+    groups = np.array([group_of[name] for name in records.rows.names.tolist()])
+    documents, totals = steps.pooled(steps.represent(groups, records), groups, records)
+    weights = pooled_weights(documents.pools, totals.frequency, totals.n_rows)
+    return records.method.loss(documents, weights, totals).above(len(groups) * NOTHING)
 
 
 def stated_space(release: Release, given: Any) -> VectorSpace:

@@ -107,7 +107,8 @@ def vectors_in_order(
     with warnings.catch_warnings():
         # What is remarkable in the originals was said when they were protected.
         warnings.simplefilter("ignore", UserWarning)
-        counted_texts = space.count(_named_contents(source, columns, names, mapping.in_parts))
+        originals = named_contents(source, columns, mapping.in_parts)
+        counted_texts = space.count(_heard(originals, names))
         vectors = space.fit_counted(counted_texts)
     row_of = {name: row for row, name in enumerate(names)}
     ids = mapping.names.to_pylist()
@@ -122,22 +123,27 @@ def vectors_in_order(
     return sp.csr_matrix(vectors[in_order]), space.count_rows(counted_texts)[in_order]
 
 
-def _named_contents(source: Any, columns: dict[str, str | None], names: list[str], parts: bool) -> Iterator[Any]:
-    """Texts or baskets one by one; the name of each in the private mapping is added to `names`."""
+def _heard(originals: Iterable[tuple[str, Any]], names: list[str]) -> Iterator[Any]:
+    """The contents; the name of each is added to `names`."""
+    for name, content in originals:
+        names.append(name)
+        yield content
+
+
+def named_contents(source: Any, columns: dict[str, str | None], parts: bool) -> Iterator[tuple[str, Any]]:
+    """Texts or baskets one by one, each with its name in the private mapping."""
     if not parts:
         if isinstance(source, str | os.PathLike) and in_parts(source):
             raise InputError(f"the release was made of one collection, and {shown(source)} are parts; give that one")
         for document in source if isinstance(source, Corpus) else Corpus(source, **columns):
-            names.append(document.id)
-            yield document.content
+            yield document.id, document.content
         return
     if not isinstance(source, str | os.PathLike):
         raise InputError("the release came in parts, and this is not a path; give the files: 'letters/*.jsonl'")
     for file in part_files(source):
         with local_copy(file) as path:
             for document in Corpus(path, **columns):
-                names.append(f"{Path(file).name}:{document.id}")
-                yield document.content
+                yield f"{Path(file).name}:{document.id}", document.content
 
 
 def _read_part(file: PathLike, verbatim: Iterable[str]) -> pa.Table:

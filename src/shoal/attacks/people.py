@@ -69,15 +69,25 @@ def _lookup(keys: Ints, values: Ints) -> dict[int, set[int]]:
 
 
 def _guessed(about: str, values: Ints, person_of_row: Ints, group_of_row: Ints) -> Rate | None:
-    """How often the value of people in two or more groups is guessed; None if there are no such people."""
-    counts: dict[int, Counter[int]] = {}
-    for group, value in zip(group_of_row.tolist(), values.tolist(), strict=True):
-        counts.setdefault(group, Counter())[value] += 1
-    own = dict(zip(person_of_row.tolist(), values.tolist(), strict=True))
+    """How often the value of people in two or more groups is guessed; None if there are no such people.
+
+    The attacker knows how many rows everybody has in a group: several rows of one person are one piece of evidence, and
+    a value that fewer rows of the group have than the person is not the person's.
+    """
+    rows = list(zip(group_of_row.tolist(), person_of_row.tolist(), values.tolist(), strict=True))
+    people: dict[int, Counter[int]] = {}  # with each value, by group
+    for group, _, value in set(rows):
+        people.setdefault(group, Counter())[value] += 1
+    carried = Counter((group, person) for group, person, _ in rows)
+    shown = Counter((group, value) for group, _, value in rows)
+    own = {person: value for _, person, value in rows}
     right, of_one = [], []
     for person, groups in _lookup(person_of_row, group_of_row).items():
         if len(groups) > 1:
-            seen = [counts[group] for group in sorted(groups)]
+            seen = [
+                Counter({v: n for v, n in people[g].items() if shown[g, v] >= carried[g, person]})
+                for g in sorted(groups)
+            ]
             right.append(_chance(seen, own[person]))
             of_one.append(np.mean([_chance([one], own[person]) for one in seen]))
     if not right:
@@ -86,7 +96,11 @@ def _guessed(about: str, values: Ints, person_of_row: Ints, group_of_row: Ints) 
 
 
 def _chance(groups: Sequence[Counter[int]], own: int) -> float:
-    """The chance that the value that fits all groups best, one at random where several do, is the person's own."""
+    """The chance that the value that fits all groups best, one at random where several do, is the person's own.
+
+    Values that fit equally well are equally likely to an attacker who knows no more, whichever they name: the mean over
+    all ways to break the tie is what they find, and no order of rows or values can change it.
+    """
     fits = {value: math.prod(counts[value] / counts.total() for counts in groups) for value in groups[0]}
     best = [value for value, fit in fits.items() if fit >= max(fits.values()) * (1.0 - ROUNDING)]
     return (own in best) / len(best)
