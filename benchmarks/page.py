@@ -83,9 +83,8 @@ TABLES = (
         "publishing",
         "cost",
         "Documents: the published form and its cost",
-        "Pooled counts compared with exact means, each refined separately with the time that `protect` takes. Exact "
-        "means can be taken apart and are not published. The other tables of documents on this page use exact means, "
-        "as in the papers, unless stated otherwise. IL is the share of information lost.",
+        "Pooled counts compared with exact means, each refined separately with the time that `protect` takes. The "
+        "other tables of documents on this page use exact means, as in the papers, unless stated otherwise.",
     ),
     (
         "publishing",
@@ -105,7 +104,7 @@ TABLES = (
         "documents",
         "r8",
         "Reuters R8: plain spherical MDAV",
-        "Exact grouping, compared with all pairwise products in scipy. IL is the share of information lost.",
+        "Exact grouping, compared with all pairwise products in scipy.",
     ),
     ("refinement", "documents", "Documents: refined", "SSE compared with plain MDAV: the reduction in per cent."),
     (
@@ -183,9 +182,9 @@ TABLES = (
         "utility",
         "r8",
         "Reuters R8: remaining utility",
-        "Jaccard index of classifiers by training and test data (o original, p protected); expected F1 of 18 queries "
-        "with 10, 50 and 100 documents per answer; adjusted Rand index of clusters. Refined: a search of 2 seconds. "
-        "IL is the share of information lost; the paper reports 0.17 at k=2 to 0.65 at k=20 over both collections.",
+        "Jaccard index of classifiers by training and test data (o original, p protected); expected F1 of 18 "
+        "queries with 10, 50 and 100 documents per answer; adjusted Rand index of clusters. Refined: a search of 2"
+        " seconds. For IL, the paper reports 0.17 at k=2 to 0.65 at k=20 over both collections.",
     ),
     ("utility", "movies", "Movie Reviews: remaining utility", "The same measures as for Reuters R8."),
     (

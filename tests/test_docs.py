@@ -148,7 +148,7 @@ def test_every_relative_link_leads_somewhere() -> None:
     assert not dead, "\n".join(["these links lead nowhere:", *dead])
 
 
-MOST_WORDS = 47_500  # may only fall; the aim is 45,000
+MOST_WORDS = 45_700  # may only fall; the aim is 45,000
 MOST_ON_A_PAGE = 1_500  # that is no reference
 REFERENCE = {"cli.md", "python.md", "certificate.md", "benchmarks.md", "papers.md"}
 
