@@ -1,3 +1,1 @@
-"""From a confidential text to one that may be shown: entities, pseudonyms, policies, risky blocks, review.
-Everything here proposes; a person decides.
-"""
+"""From a confidential text to one that may be shown: everything here proposes, and a person decides."""

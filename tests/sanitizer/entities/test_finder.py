@@ -253,3 +253,24 @@ def test_labels_of_headers_and_numbers_of_lists_stay(finder: EntityFinder) -> No
 )
 def test_a_mention_is_found_whole(finder: EntityFinder, text: str, kind: str, mention: str) -> None:
     assert [(e.kind, mention) for e in only(finder, text) if mention in mentions(text, e)] == [(kind, mention)]
+
+
+def test_a_name_broken_at_the_end_of_a_line_is_one_name(finder: EntityFinder) -> None:
+    text = "The claim of John Trelawney failed. The officer wrote that Mr Trel-\nawney had left the house."
+    person = named(only(finder, text), "John Trelawney")
+    assert mentions(text, person) == ["John Trelawney", "Mr Trel-\nawney"]
+    assert named(only(finder, "The witness, Mrs Anna Trel-\noar, was heard."), "Mrs Anna Treloar").kind == "PERSON"
+
+
+def test_initials_belong_to_the_only_person_who_has_them(finder: EntityFinder) -> None:
+    text = "John Trelawney arrived early. J.T. refused to answer."
+    assert mentions(text, named(only(finder, text), "John Trelawney")) == ["John Trelawney", "J.T."]
+    text = "John Trelawney met Jane Tollgate there. J.T. refused to answer."
+    assert [mentions(text, entity) for entity in only(finder, text) if entity.name == "J.T."] == [["J.T."]]
+
+
+def test_a_list_of_names_is_recognised_where_half_begin_with_a_given_name(finder: EntityFinder) -> None:
+    text = "Present:\n- Rose Field\n- Mark Hill\n- April Summers\n- Bill Price\n\nMain Hall\nUpper Room\nBack Yard\n"
+    people = [name for entity in only(finder, text) if entity.kind == "PERSON" for name in mentions(text, entity)]
+    assert people[:4] == ["Rose Field", "Mark Hill", "April Summers", "Bill Price"]
+    assert not {"Main Hall", "Upper Room", "Back Yard"} & set(people)

@@ -19,13 +19,15 @@ _FIELD = {
     )
     for kind, label in _CELL.items()
 }
-_SALUTATION, _SIGNED, _NOBODY = _TABLE.pattern("salutation"), _TABLE.pattern("signed"), _TABLE.words("nobody")
+_SALUTATION, _SIGNED, _LISTED = map(_TABLE.pattern, ("salutation", "signed", "listed"))
+_NOBODY = _TABLE.words("nobody")
 
 _VALUE = re.compile(r"[^<(,\d@]{2,60}")  # of a person: up to an address or a remark
 _NAMES = ("PERSON", "ORG", "LOC", "MISC", "PROFESSION")
 _DELIMITERS = "\t|;,"
 _LABEL = re.compile(r"[A-Z][\w-]*(?:[ \t][\w-]+){0,3}(?=[ \t]?:)")
 _LIST_NUMBER = re.compile(r"(?:\(?\d{1,3}[.)]{1,2}|\d{1,3}|[ivx]{1,5}[.)]|\([a-z]\))(?=[ \t]|\.[ \t])")
+_FEWEST_LISTED = 3  # lines
 _MOST_NAMES = 4  # words after "Name:"
 _SHORTEST, _LONGEST_LINE = 45, 110  # a line that was broken to fit a width has so many characters
 
@@ -45,6 +47,7 @@ def layout_candidates(text: str) -> Iterator[Candidate]:
             else:
                 yield from _valued(text, "PERSON", *match.span("name"))
     yield from _cells(text)
+    yield from _listed_names(text)
 
 
 def _valued(text: str, kind: str, start: int, end: int) -> Iterator[Candidate]:
@@ -88,6 +91,18 @@ def _cells(text: str) -> Iterator[Candidate]:
                     begin = start + len(before) + len(value) - len(value.lstrip(' \t"'))
                     length = len(value.strip(' \t\r"'))
                     yield from _valued(text, kind or "", begin, begin + length)
+
+
+def _listed_names(text: str) -> Iterator[Candidate]:
+    """Names that stand one per line: if half of a run of lines begin with a given name, all are names."""
+    run: list[re.Match[str]] = []
+    for match in (*_LISTED.finditer(text), None):
+        if run and (match is None or match.start() > run[-1].end() + 1):
+            given = sum(is_given_name(listed["name"].split()[0].lower()) for listed in run)
+            if len(run) >= _FEWEST_LISTED and 2 * given >= len(run):
+                yield from (Candidate(*listed.span("name"), "PERSON", "labelled", 11) for listed in run)
+            run = []
+        run += [match] if match else []
 
 
 def is_label(text: str, candidate: Candidate) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from shoal.sanitizer.entities.named import GENERIC
-from shoal.sanitizer.entities.names import PersonName, folded, name_key, name_words, owners
+from shoal.sanitizer.entities.names import PersonName, folded, name_key, name_words, owners, unbroken
 from shoal.sanitizer.entities.rules import Candidate
 from shoal.terms.lexicon import FUNCTION_WORDS, is_common_word
 
@@ -55,10 +55,21 @@ def _people(text: str, candidates: list[Candidate]) -> list[Draft]:
     """One draft per person, the most complete names first."""
     name_of = {candidate: PersonName.of(text[candidate.start : candidate.end]) for candidate in candidates}
     owner = owners(name_of.values(), misspelt=True)
+    of_initials: dict[str, set[PersonName]] = defaultdict(set)
+    for name in owner.values():
+        if len(name.words) > 1 and all(len(word.rstrip(".")) > 1 for word in name.words):
+            of_initials["".join(word[0] for word in name.words)].add(name)
     groups: dict[PersonName, list[Candidate]] = defaultdict(list)
     for candidate in sorted(candidates, key=lambda other: -len(name_of[other].words)):
-        groups[owner[name_of[candidate]]].append(candidate)
+        known = of_initials.get(_initials(name_of[candidate]), set())
+        groups[next(iter(known)) if len(known) == 1 else owner[name_of[candidate]]].append(candidate)
     return [_draft(text, group) for group in groups.values()]
+
+
+def _initials(name: PersonName) -> str:
+    """The letters of a name that is nothing but initials, "jt" of J.T.; "" of others."""
+    letters = [word.rstrip(".") for word in name.words]
+    return "".join(letters) if len(letters) > 1 and max(map(len, letters)) == 1 else ""
 
 
 def _person_by_word(people: Sequence[Draft]) -> dict[str, Draft]:
@@ -84,7 +95,7 @@ def _draft(text: str, group: list[Candidate]) -> Draft:
     kind = max(kinds, key=lambda kind: (kinds[kind], kind == best.kind))
     form = min((candidate.rank, candidate.form) for candidate in group if candidate.kind == kind)[1]
     longest = max(group, key=lambda candidate: (candidate.end - candidate.start, -candidate.start))
-    name = " ".join(text[longest.start : longest.end].split())
+    name = unbroken(text[longest.start : longest.end])
     return Draft(kind, form, name, [(candidate.start, candidate.end) for candidate in group])
 
 

@@ -21,6 +21,7 @@ _GIVEN = {gender: _TABLE.words(f"given_{gender}") for gender in "mf"}
 GENERATIONS = frozenset({"jr", "sr", "ii", "iii", "iv"})
 _AFTER_COMMA = GENERATIONS | {"esq", "phd", "md", "qc", "kc", "mp"}
 _NAME_WORD = re.compile(r"[^\W\d_]+(?:[-‑'’][^\W\d_]+)*\.?")
+_BROKEN = re.compile(r"[-‑]\s+(?=[a-z])")
 _POSSESSIVE = re.compile(r"['’]s?$")
 _TRANSLATED = str.maketrans({"ı": "i", "ł": "l", "Ł": "L", "ø": "o", "Ø": "O", "ß": "ss", "đ": "d", "‑": "-", "–": "-"})
 
@@ -32,9 +33,15 @@ def folded(text: str) -> str:
     return "".join(part for part in parts if not unicodedata.combining(part)).casefold()
 
 
+def unbroken(name: str) -> str:
+    """On one line: "Trel-⏎oar" is Treloar."""
+    return " ".join(_BROKEN.sub("", name).split())
+
+
 @lru_cache(maxsize=65_536)
 def name_key(name: str) -> str:
     """What all spellings of a name share: no article, title, possessive, accents, case; one space between words."""
+    name = unbroken(name)
     name = _TITLED.sub("", name.strip(), count=1) if _TITLED.match(name.strip()) else name.strip()
     words = re.findall(r"[^\W_]+", folded(_POSSESSIVE.sub("", name)))
     return " ".join(words[1:] if words and words[0] in ("the", "a", "an") else words)
@@ -46,7 +53,7 @@ def name_words(name: str) -> list[str]:
     >>> name_words("Dr Anna Smith"), name_words("SMITH, John"), name_words("Smith, Jr.")
     (['Anna', 'Smith'], ['John', 'SMITH'], ['Smith', 'Jr.'])
     """
-    surname, comma, given = _POSSESSIVE.sub("", name).partition(",")
+    surname, comma, given = _POSSESSIVE.sub("", unbroken(name)).partition(",")
     words = [_NAME_WORD.findall(_TITLED.sub("", part.strip())) for part in (surname, given)]
     turned = comma and words[1] and folded(words[1][0]).rstrip(".") not in _AFTER_COMMA
     return words[1] + words[0] if turned else words[0] + words[1]

@@ -1,7 +1,4 @@
-"""A policy: risky topics, the concepts of each, and the WordNet senses chosen for them, in a TOML file.
-
-docs/sanitizer/policy.md has an example.
-"""
+"""A policy: risky topics, the concepts of each, and the WordNet senses chosen for them, in a TOML file."""
 
 from __future__ import annotations
 

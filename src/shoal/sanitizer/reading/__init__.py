@@ -1,3 +1,1 @@
-"""Texts for the sanitizer, from files that people write: text, HTML, mail, RTF, ODT, DOCX, PDF, JSONL.
-What does not survive as text is named, and so is every file that cannot be read.
-"""
+"""Texts from the files that people write; what does not survive as text is named, and so is what cannot be read."""

@@ -1,3 +1,1 @@
-"""Review: what is proposed, what people decide about it, and what follows from their decisions.
-The log of decisions is the only state: everything else is computed from it, again and again, to the same bytes.
-"""
+"""Review: proposals, decisions and what follows from them; the log of decisions is the only state."""

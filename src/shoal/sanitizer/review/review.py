@@ -166,12 +166,13 @@ class Review:
         self,
         keys: Iterable[Key],
         action: str,
-        *,
         span: Span | None = None,
         reason: str = "",
         adjudicates: bool = False,
     ) -> tuple[Decision, ...]:
         """Accept or reject, or shrink to a span; all at once or nothing. Nobody adjudicates what they have decided."""
+        if action == "shrink" and span is not None:
+            return self.shrink(list(keys), span, reason=reason, adjudicates=adjudicates)
         return self.decide_all([Order(*key, action, span, reason=reason) for key in keys], adjudicates=adjudicates)
 
     def shrink(

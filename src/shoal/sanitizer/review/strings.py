@@ -13,7 +13,7 @@ import re
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -318,30 +318,20 @@ def _surname(words: list[str]) -> str:
     return surname.capitalize() if is_common_word(surname) else surname
 
 
-@dataclass(frozen=True)
-class _Searched:
-    """What a text was searched for, and where it was found."""
-
-    strings: frozenset[str]
-    occurrences: tuple[Occurrence, ...]
-
-
 class RememberedSearch:
     """Remembers every text that was searched, by its digest."""
 
     def __init__(self) -> None:
-        self._searched: dict[str, _Searched] = {}
+        self._searched: dict[str, tuple[frozenset[str], tuple[Occurrence, ...]]] = {}
         self._folded: dict[str, str] = {}
 
     def readable(self, search: Strings, digest: str, text: str) -> tuple[Occurrence, ...]:
         """What a reader of this text sees of the strings."""
-        known = self._searched.get(digest)
-        if known is None or self._has_any(search.strings ^ known.strings, digest, text):
-            known = _Searched(search.strings, tuple(search.readable(text)))
-        else:
-            known = replace(known, strings=search.strings)
-        self._searched[digest] = known
-        return known.occurrences
+        strings, occurrences = self._searched.get(digest, (None, ()))
+        if strings is None or self._has_any(search.strings ^ strings, digest, text):
+            occurrences = tuple(search.readable(text))
+        self._searched[digest] = search.strings, occurrences
+        return occurrences
 
     def _has_any(self, strings: frozenset[str], digest: str, text: str) -> bool:
         if strings and digest not in self._folded:

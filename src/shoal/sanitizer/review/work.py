@@ -24,6 +24,7 @@ from shoal.data.files import reading, shown
 from shoal.data.private_files import PRIVATE_FOLDER, private_file
 from shoal.data.records import Skipped
 from shoal.errors import InputError
+from shoal.release.folders import replacing
 from shoal.results.sanitizing import KINDS, Block, Entity, Hit, Mention
 from shoal.sanitizer.review.decisions import DecisionLog
 
@@ -193,13 +194,8 @@ class Unfinished:
 
     def _begin(self, settings: Mapping[str, Any]) -> None:
         """Settings are there whole or not at all: a folder with half of them could neither go on nor begin anew."""
-        aside = self.path / f"{SETTINGS}.part"
-        try:
+        with replacing(str(self.path / SETTINGS)) as aside:
             _write(aside, json.dumps(settings, indent=2, sort_keys=True).encode())
-            aside.rename(self.path / SETTINGS)
-        except BaseException:
-            aside.unlink(missing_ok=True)
-            raise
 
     def _resume(self) -> None:
         partial = self.path / UNFINISHED

@@ -126,17 +126,10 @@ class Desk:
         if item is not None and chosen.everywhere:
             keys = list(snapshot.decided_together(item, reviewer, chosen.action, chosen.adjudicates))
         span = None if chosen.span is None else self._from_browser(document, chosen.span)
-        reason, adjudicates = chosen.reason, chosen.adjudicates
         if chosen.action == "shrink" and span is not None:
-            part = [chosen.key, *self._with_part(snapshot, chosen.key, keys, span)]
-            return self._made(
-                document, reviewer, lambda review: review.shrink(part, span, reason=reason, adjudicates=adjudicates)
-            )
-        return self._made(
-            document,
-            reviewer,
-            lambda review: review.decide(keys, chosen.action, span=span, reason=reason, adjudicates=adjudicates),
-        )
+            keys = [chosen.key, *self._with_part(snapshot, chosen.key, keys, span)]
+        given = span, chosen.reason, chosen.adjudicates
+        return self._made(document, reviewer, lambda review: review.decide(keys, chosen.action, *given))
 
     def open_of_kind(self, kind: str, reviewer: str) -> dict[str, Any]:
         """What deciding a whole kind would decide: how many, in how many documents, and their names."""
