@@ -241,6 +241,8 @@ def test_labels_of_headers_and_numbers_of_lists_stay(finder: EntityFinder) -> No
         ("Name,Age\nFrank Stone,3\nDawn Rivers,4\n", "PERSON", "Dawn Rivers"),
         ("| Employee | Room |\n| Rich Field | 12 |\n", "PERSON", "Rich Field"),
         ("He met Wi11iam Trelawny.", "PERSON", "Wi11iam Trelawny"),
+        ("He met Tatter5all there.", "PERSON", "Tatter5all"),
+        ("The clerk, E. Pi1kington, left.", "PERSON", "E. Pi1kington"),
         ("Witness JOHN STONE was heard.", "PERSON", "JOHN STONE"),
         ("Then john trelawny left.", "PERSON", "john trelawny"),
         ("Geboren am 3. März 1961 in Graz.", "DATE", "3. März 1961"),
@@ -274,3 +276,9 @@ def test_a_list_of_names_is_recognised_where_half_begin_with_a_given_name(finder
     people = [name for entity in only(finder, text) if entity.kind == "PERSON" for name in mentions(text, entity)]
     assert people[:4] == ["Rose Field", "Mark Hill", "April Summers", "Bill Price"]
     assert not {"Main Hall", "Upper Room", "Back Yard"} & set(people)
+
+
+def test_a_column_of_names_needs_no_header_that_names_it(finder: EntityFinder) -> None:
+    text = "Date,Who,What\n2021-03-02,Priya Nair,taxi\n2021-03-03,Tom Baker,lunch\n2021-03-05,Grace Field,train\n"
+    people = [name for entity in only(finder, text) if entity.kind == "PERSON" for name in mentions(text, entity)]
+    assert people == ["Priya Nair", "Tom Baker", "Grace Field"]

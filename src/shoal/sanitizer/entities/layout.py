@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
 
 from shoal.sanitizer.entities.named import GENERIC
@@ -84,22 +84,30 @@ def _cells(text: str) -> Iterator[Candidate]:
             if len(rows) < 2:
                 continue
             for column, cell in enumerate(rows[0][1].split(delimiter)):
-                kind = next((kind for kind, label in _CELL.items() if label.fullmatch(cell.strip(' \t\r"*_'))), None)
+                kind = next((kind for kind, label in _CELL.items() if label.fullmatch(cell.strip(' \t\r"*_'))), "")
+                if not kind and _are_names([row.split(delimiter)[column].strip(' \t\r"') for _, row in rows[1:]]):
+                    kind = "PERSON"
                 for start, row in rows[1:] if kind else ():
                     before = delimiter.join(row.split(delimiter)[:column]) + delimiter * bool(column)
                     value = row.split(delimiter)[column]
                     begin = start + len(before) + len(value) - len(value.lstrip(' \t"'))
                     length = len(value.strip(' \t\r"'))
-                    yield from _valued(text, kind or "", begin, begin + length)
+                    yield from _valued(text, kind, begin, begin + length)
+
+
+def _are_names(values: Sequence[str]) -> bool:
+    """Whether all look like names, half of them begin with no ordinary word, and one with a common given name."""
+    first = [value.split()[0].lower() for value in values if _LISTED.fullmatch(value)]
+    unusual = sum(is_given_name(word) or not is_common_word(word) for word in first)
+    return len(first) == len(values) >= _FEWEST_LISTED and 2 * unusual >= len(first) and any(map(is_given_name, first))
 
 
 def _listed_names(text: str) -> Iterator[Candidate]:
-    """Names that stand one per line: if half of a run of lines begin with a given name, all are names."""
+    """Names that stand one per line."""
     run: list[re.Match[str]] = []
     for match in (*_LISTED.finditer(text), None):
         if run and (match is None or match.start() > run[-1].end() + 1):
-            given = sum(is_given_name(listed["name"].split()[0].lower()) for listed in run)
-            if len(run) >= _FEWEST_LISTED and 2 * given >= len(run):
+            if _are_names([listed["name"] for listed in run]):
                 yield from (Candidate(*listed.span("name"), "PERSON", "labelled", 11) for listed in run)
             run = []
         run += [match] if match else []

@@ -163,12 +163,7 @@ class Review:
         ]
 
     def decide(
-        self,
-        keys: Iterable[Key],
-        action: str,
-        span: Span | None = None,
-        reason: str = "",
-        adjudicates: bool = False,
+        self, keys: Iterable[Key], action: str, span: Span | None = None, reason: str = "", adjudicates: bool = False
     ) -> tuple[Decision, ...]:
         """Accept or reject, or shrink to a span; all at once or nothing. Nobody adjudicates what they have decided."""
         if action == "shrink" and span is not None:

@@ -17,16 +17,14 @@ from shoal.errors import InputError
 from shoal.results.sanitizing import Decision
 from shoal.sanitizer.release.masking import plan
 from shoal.sanitizer.review.outcome import ReviewedCollection, current, equal_part
-from shoal.sanitizer.review.review import Review
+from shoal.sanitizer.review.review import Review, Span
 from shoal.sanitizer.review.strings import RememberedSearch
 from shoal.sanitizer.review.work import WorkFolder
 from shoal.web.desk.commands import WORK
-from shoal.web.desk.views import Offsets, Snapshot, as_after, as_history, as_items
+from shoal.web.desk.views import Key, Offsets, Snapshot, as_after, as_history, as_items
 from shoal.web.jobs import DONE, Job
 
 MOST_NAMES = 30  # that a preview lists
-Key = tuple[str, str]  # document and item
-Span = tuple[int, int]
 
 
 @dataclass(frozen=True)
