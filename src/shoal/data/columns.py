@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -20,6 +21,8 @@ from shoal.errors import InputError
 
 MISSING = ("", ".", "?", "NA", "N/A", "NaN", "nan", "null", "NULL")
 NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
+CURRENCY = r"([€$£¥%]|EUR|USD|GBP|CHF)"
+_MARKS = (",", ".", " ", "\u00a0", "\u202f", "'", "’")  # between thousands: 1,234 and 1.234 and 1 234 and 1'234
 _OTHER_ROLE = "give it another role, confidential or drop"
 _LARGEST = 1e150  # squares of larger numbers overflow
 
@@ -64,6 +67,24 @@ def all_match(texts: Any, pattern: str) -> bool:
 def any_match(texts: Any, pattern: str) -> bool:
     """Whether a text matches the pattern."""
     return bool(pc.any(pc.match_substring_regex(texts, pattern)).as_py())
+
+
+def thousands_mark(values: Any, decimal: str) -> str | None:
+    """The mark between the thousands of amounts such as 1.234,56 or $5, "" for none; None where a text is no amount."""
+    for mark in ("", *_MARKS):
+        groups = rf"|[1-9]\d{{0,2}}({re.escape(mark)}\d{{3}})+" if mark else ""
+        number = rf"[+-]?(\d+{groups})({re.escape(decimal)}\d+)?"
+        if mark != decimal and all_match(values, rf"^\s*({CURRENCY}\s*)?{number}(\s*{CURRENCY})?\s*$"):
+            return mark
+    return None
+
+
+def plain_amounts(texts: Any, decimal: str, mark: str) -> Any:
+    """Amounts as texts that can be cast to numbers; null where a value is missing."""
+    bare = pc.replace_substring_regex(texts, rf"{CURRENCY}|\s|^\+", "")
+    bare = pc.replace_substring(bare, mark, "") if mark.strip() else bare
+    bare = pc.replace_substring_regex(bare, "[\u00a0\u202f]", "")
+    return pc.if_else(is_gap(texts), pa.scalar(None, texts.type), pc.replace_substring(bare, decimal, "."))
 
 
 def without_extension(column: pa.Array) -> pa.Array:

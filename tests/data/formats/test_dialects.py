@@ -122,3 +122,33 @@ def test_codes_and_dates_stay_text_beside_decimal_commas(tmp_path) -> None:
 def test_an_option_that_means_nothing_is_refused(given, says) -> None:
     with pytest.raises(InputError, match=says):
         TableFile("t.csv", **given)
+
+
+@pytest.mark.parametrize(
+    ("content", "amounts"),
+    [
+        ("a;b;c\n1.234,56;3,5;1.234\n999,00;4;12\n1.234.567,10;1;2.000.000\n", [1234.56, 999.0, 1234567.1]),
+        ("a;b;c\n1 234,56;3,5;1\n999,00;4;2\n", [1234.56, 999.0]),
+        ("a;b;c\n1\u202f234,56;3,5;1\n999,00;4;2\n", [1234.56, 999.0]),
+        ("a;b;c\n1'234.56;3.5;1\n999.00;4;2\n", [1234.56, 999.0]),
+        ('a,b,c\n"$1,234.56",3.5,1\n$999,4,2\n', [1234.56, 999.0]),
+        ('a,b,c\n"1.234,56","3,5",1\n"999,00",4,2\n', [1234.56, 999.0]),
+    ],
+)
+def test_marks_between_thousands_and_signs_of_money_are_left_out_and_said(tmp_path, content: str, amounts) -> None:
+    data, _, said = read(tmp_path, content.encode())
+    assert data["a"].to_pylist() == amounts and data["b"].to_pylist()[:2] == [3.5, 4.0]
+    assert any(": a" in one and "read as plain numbers" in one for one in said)
+
+
+def test_points_between_thousands_of_another_column_are_read_where_one_shows_the_decimal_comma(tmp_path) -> None:
+    data, _, _ = read(tmp_path, b"a;b\n1.234,56;1.234\n9,50;12\n2,50;2.000.000\n")
+    assert data["b"].to_pylist() == [1234, 12, 2000000]
+    with pytest.raises(InputError, match="numbers with a point"):
+        read(tmp_path, b"a;b\n1.234,56;1.5\n9,50;12\n")
+
+
+@pytest.mark.parametrize("number", ["12.345.678", "552 100 554"])
+def test_numbers_of_people_and_firms_stay_text(tmp_path, number: str) -> None:
+    data, _, _ = read(tmp_path, f"a;b\n{number};1,5\n{number[:-1]}9;2,5\n".encode())
+    assert data["a"].to_pylist()[0] == number

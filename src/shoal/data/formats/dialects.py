@@ -18,8 +18,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.data.columns import all_match, is_gap, is_text
+from shoal.data.columns import CURRENCY, all_match, any_match, is_gap, is_text, plain_amounts, thousands_mark
 from shoal.data.delimited import parse_table
+from shoal.data.files import shown
 from shoal.data.sources import TableFile
 from shoal.errors import InputError, Note
 from shoal.results.summary import Dialect
@@ -37,6 +38,7 @@ USUAL = frozenset(b"\x80\x85\x91\x92\x93\x94\x96\x97")
 UNUSUAL = re.compile(rb"[A-Za-z][\x93\x94][A-Za-z]")  # a quote within a word is an ö of code page 850
 WITH_COMMA = r"^\s*[+-]?\d+(,\d+)?([eE][+-]?\d{1,3})?\s*$"
 WITH_POINT = r"^\s*[+-]?\d+(\.\d+)?([eE][+-]?\d{1,3})?\s*$"
+MARK_AND_COMMA = r"\d[^\d,]\d{3},\d"
 NO_COMMA, NO_POINT = r"^[^,]*$", r"^[^.]*$"
 GROUPED = r"^\s*[+-]?\d{1,3}[.,]\d{3}\s*$"
 AS_IT_STANDS = r"^-?(0|[1-9]\d{0,14})(,\d+)?$"  # what a number is in a column that is released unchanged
@@ -172,11 +174,14 @@ def parse_in_dialect(
     delimiter = given.delimiter or ("\t" if kind == "tsv" else _delimiter(whole, name))
     utf8 = content if encoding == "utf-8" and whole is text else whole.encode("utf-8", "surrogateescape")
     data = parse_table(utf8, kind, name, verbatim, delimiter)
-    decimal = given.decimal or ("." if delimiter == "," else _decimal(data, delimiter, name))
-    if decimal == "," and any(pa.types.is_floating(field.type) for field in data.schema):
-        raise InputError(
-            f"{name} has numbers with a point, though the decimal sign is a comma; give {{option}}", "decimal point"
-        )
+    decimal = given.decimal or _decimal(data, delimiter, name)
+    pointed = [field.name for field in data.schema if pa.types.is_floating(field.type)]
+    if decimal == "," and pointed:  # points between thousands: 1.234
+        data = parse_table(utf8, kind, name, {*verbatim, *pointed}, delimiter)
+        if not all(_are_amounts(_given_texts(data[column]), ",") for column in pointed):
+            raise InputError(
+                f"{name} has numbers with a point, though the decimal sign is a comma; give {{option}}", "decimal point"
+            )
     dialect = Dialect(delimiter, decimal, encoding)
     usual = Dialect("\t" if kind == "tsv" else ",")
     recognised = [
@@ -192,7 +197,7 @@ def parse_in_dialect(
             ),
             stacklevel=4,
         )
-    return _with_commas(data, set(verbatim)) if decimal == "," else data, None if dialect == usual else dialect
+    return _with_amounts(data, set(verbatim), decimal, name), None if dialect == usual else dialect
 
 
 def is_usual(head: bytes, kind: str, name: str) -> bool:
@@ -280,7 +285,11 @@ def _decimal(data: pa.Table, delimiter: str, name: str) -> str:
     texts = {column: _given_texts(data[column]) for column in data.column_names if is_text(data[column].type)}
     commas = [column for column, cells in texts.items() if _have_decimal_comma(cells)]
     points = any(pa.types.is_floating(field.type) for field in data.schema)
+    both = [cells for cells in texts.values() if any_match(cells, MARK_AND_COMMA) and _are_amounts(cells, ",")]
+    if delimiter == "," or both:  # 1.234,56 shows which is which
+        return "," if both and not (points and delimiter == ",") else "."
     points |= any(all_match(cells, WITH_POINT) and not all_match(cells, NO_POINT) for cells in texts.values())
+    points |= any(any_match(cells, r"\d[^\d.]\d{3}\.\d") and _are_amounts(cells, ".") for cells in texts.values())
     if not commas:
         return "," if delimiter == ";" and not points else "."
     if points or all(all_match(texts[column], GROUPED) for column in commas):
@@ -292,18 +301,46 @@ def _decimal(data: pa.Table, delimiter: str, name: str) -> str:
     return ","
 
 
-def _with_commas(data: pa.Table, verbatim: set[str]) -> pa.Table:
-    """Columns of text in which every cell is a number with or without a decimal comma, as numbers."""
+def _with_amounts(data: pa.Table, verbatim: set[str], decimal: str, name: str) -> pa.Table:
+    """Columns of text in which every cell is a number with a decimal comma, or an amount such as $1,234.50, as numbers.
+
+    Columns that are released as they are stay as they are.
+    """
+    amounts = []
     for number, column in enumerate(data.column_names):
         if not is_text(data[column].type):
             continue
         cells = _given_texts(data[column])
-        if all_match(cells, AS_IT_STANDS) if column in verbatim else _have_decimal_comma(cells):
-            points = pc.replace_substring(pc.utf8_trim_whitespace(data[column]), ",", ".")
-            numbers = pc.if_else(is_gap(data[column]), None, pc.replace_substring_regex(points, r"^\+", ""))
-            kind = pa.int64() if all_match(cells, NO_COMMA) else pa.float64()
-            data = data.set_column(number, column, numbers.cast(kind))
+        commas = decimal == "," and (
+            all_match(cells, AS_IT_STANDS) if column in verbatim else _have_decimal_comma(cells)
+        )
+        if commas or (column not in verbatim and _are_amounts(cells, decimal)):
+            numbers = plain_amounts(data[column], decimal, thousands_mark(cells, decimal) or "")
+            whole = not any_match(cells, re.escape(decimal) + r"\d|[eE]")
+            data = data.set_column(number, column, numbers.cast(pa.int64() if whole else pa.float64()))
+            amounts += [] if commas else [column]
+    if amounts:
+        warnings.warn(
+            Note(
+                f"{name}: {', '.join(map(shown, amounts))}: amounts with marks between thousands or signs of money are "
+                "read as plain numbers; to have them as they stand: {option}",
+                f"kinds {shown(amounts[0])}=code",
+            ),
+            stacklevel=5,
+        )
     return data
+
+
+def _are_amounts(cells: Any, decimal: str) -> bool:
+    """Whether texts are amounts beyond doubt: with signs of money, or with marks between thousands that are no decimal
+    sign; numbers of people (12.345.678) have all the same length."""
+    mark = thousands_mark(cells, decimal)
+    if mark is None or any_match(cells, CURRENCY):
+        return mark is not None
+    lengths = pc.min_max(pc.utf8_length(cells)).as_py()
+    clear = rf"{re.escape(mark)}\d{{3}}{re.escape(decimal)}\d|({re.escape(mark)}\d{{3}}){{2}}"
+    sure = mark not in ("", ",") or (mark == "," and any_match(cells, clear))
+    return sure and (lengths["min"] < lengths["max"] or any_match(cells, re.escape(decimal)))
 
 
 def _have_decimal_comma(cells: Any) -> bool:

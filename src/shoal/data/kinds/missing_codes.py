@@ -145,7 +145,7 @@ def _stands_apart(values: Floats, counts: NDArray[np.int64]) -> bool:
     """Whether the highest value is a code: a conventional one beyond a gap, or a spike far beyond the rest."""
     count, below = int(counts[-1]), len(values) - 1
     if values[-1] in HIGH:  # other codes may stand beside it: 98 and 99
-        while below > 1 and values[below - 1] in HIGH and values[below] - values[below - 1] in (1.0, 10.0):
+        while below > 1 and values[below - 1] in HIGH and values[below - 1] >= 0.8 * values[below]:
             below -= 1
     others, gap = values[:below], float(values[below] - values[below - 1])
     reach = float(others[-1] - others[0])

@@ -15,7 +15,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shoal.data.columns import NUMBER, column_numbers, holds_numbers, is_gap, is_text, plain, value_type
+from shoal.data.columns import (
+    NUMBER,
+    column_numbers,
+    holds_numbers,
+    is_gap,
+    is_text,
+    plain,
+    plain_amounts,
+    thousands_mark,
+    value_type,
+)
 from shoal.data.files import counted, shown
 from shoal.data.kinds.dates import FORMS, DateForm, fitting_forms, misfits, period_numbers, period_texts
 from shoal.data.roles import Kind
@@ -249,6 +259,10 @@ def _numbers_in_text(column: Any, name: str) -> Any:
     try:
         return trimmed.cast(pa.float64())
     except pa.ArrowInvalid:
+        for decimal in ".,":
+            mark = thousands_mark(trimmed.unique().drop_null(), decimal)
+            if mark is not None:
+                return plain_amounts(trimmed, decimal, mark).cast(pa.float64())
         wrong = np.asarray(pc.invert(pc.fill_null(pc.match_substring_regex(trimmed, NUMBER), True)))
         rows = np.flatnonzero(wrong)
         where = f" (first in row {rows[0] + 1})" if len(rows) else ""

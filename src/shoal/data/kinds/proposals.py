@@ -5,6 +5,7 @@ Ids, household numbers, weights and free text are never proposed as quasi-identi
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from shoal.data.kinds.recognition import (
 from shoal.data.roles import Kind, Role
 
 Floats = NDArray[np.float64]
+FEWEST_REPLICATES = 8  # replicate weights: 32, 80 or 160 of them, as a rule
 SEVERAL = 0.2  # different values by records, above which a number is that of a person or a case
 
 
@@ -35,8 +37,15 @@ def suggested_role(name: str, kind: Kind, column: Any, data: pa.Table) -> tuple[
     words, distinct, n_rows = words_of(name), len(plain_values(column)), len(column)
     if distinct == 0:
         return Role.IDENTIFIER, "it holds nothing: dropped"
+    if is_replicate_weight(name, column, data):
+        return Role.IDENTIFIER, "a replicate of the sampling weight, which says more than one weight: dropped"
     if (named := names_weight(name)) is not False and kind is not Kind.DATE and is_weight(column, bool(named)):
         return Role.WEIGHT, "a sampling weight: each group shows its mean, nothing is grouped by it"
+    if named and kind in (Kind.NUMBER, Kind.WHOLE) and distinct > FEW_VALUES:
+        return Role.IDENTIFIER, (
+            "called like a sampling weight, but missing or negative in some records: dropped; to have it, fill it and "
+            'write role = "weight"'
+        )
     repeats = distinct < 0.95 * (n_rows - column.null_count)
     several = distinct > FEW_VALUES or distinct == n_rows - column.null_count > 1
     if names_household(name) and several:
@@ -113,13 +122,27 @@ def _determined_weight(name: str, column: Any, data: pa.Table) -> bool:
 
 
 def _spreads_like_weights(column: Any) -> bool:
-    """Whether nearly all numbers have four decimals or more, all are above 0, and they differ widely."""
+    """Whether nearly all numbers have four decimals or more, none is negative, and they differ widely or are 1 on
+    average, as weights are that were divided by their mean."""
     numbers = _numbers(column)
-    if numbers is None or len(numbers) < 100 or np.isnan(numbers).any() or not (numbers > 0).all():
+    if numbers is None or len(numbers) < 100 or np.isnan(numbers).any() or not (numbers >= 0).all():
         return False
     fine = np.abs(numbers * 1000 - np.rint(numbers * 1000)) > 1e-6
+    if not fine.mean() > 0.8:
+        return False
     low, high = np.quantile(numbers, (0.05, 0.95))
-    return bool(fine.mean() > 0.8 and numbers.mean() > 1.5 and high > 3 * low)
+    return bool(abs(numbers.mean() - 1) < 0.05 or (numbers.min() > 0 and numbers.mean() > 1.5 and high > 3 * low))
+
+
+def is_replicate_weight(name: str, column: Any, data: pa.Table) -> bool:
+    """Whether a column is one of a numbered row of columns that all have about the mean of a sampling weight."""
+    stem, numbers = name.rstrip("0123456789"), _numbers(column)
+    siblings = [other for other in data.column_names if re.fullmatch(re.escape(stem) + r"\d+", other)]
+    if stem == name or numbers is None or len(siblings) < FEWEST_REPLICATES:
+        return False
+    weights = [_numbers(data[other]) for other in data.column_names if other not in siblings and names_weight(other)]
+    means = [float(np.nanmean(weight)) for weight in weights if weight is not None]
+    return any(abs(float(np.nanmean(numbers)) - mean) < 0.1 * abs(mean) for mean in means)
 
 
 def is_unit(column: Any) -> bool:

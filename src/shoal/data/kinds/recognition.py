@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.data.columns import NUMBER, all_match, any_match, is_gap, is_text, plain
+from shoal.data.columns import NUMBER, all_match, any_match, is_gap, is_text, plain, thousands_mark
 from shoal.data.kinds.dates import FORMS, PIVOT, PLAIN_DIGITS, fitting_forms, month_number
 from shoal.data.roles import Kind
 
@@ -25,12 +25,12 @@ def _words(listed: str) -> frozenset[str]:
 YEAR = _words("year yr yob birthyear birthyr jahr geburtsjahr annee ano anio")
 PERSON = _words(
     "id ids uuid guid ssn pid mrn passport nhs dni nif curp case caseid patient patientid personid persid idperson "
-    "respondent respid idind indid subject pseudonym fallnummer patientennummer matricule expediente taxpayer pupil "
-    "student upn"
+    "respondent respid idind indid idno pidp subject pseudonym fallnummer patientennummer matricule expediente "
+    "taxpayer pupil student upn"
 )
 HOUSEHOLD = _words(
-    "hh hhid hhno hhnr hhnum hhnumber household householdid haushalt haushaltsnr hogar idhogar vivienda menage idmen "
-    "foyer famid dwelling"
+    "hh hhid hidp hhno hhnr hhnum hhnumber household householdid haushalt haushaltsnr hogar idhogar vivienda menage "
+    "idmen foyer famid dwelling"
 )
 NUMBERING = _words("id no nr num number key nummer numero code seq idx index serial")
 SERIAL = _words("key nr no number row line seq serial index idx lfd folio record recno")
@@ -69,12 +69,15 @@ KNOWN_ELSEWHERE = _words(
 WANTED = _words(
     "diagnosis disease illness condition icd treatment drug medication test result income salary wage pay debt credit "
     "score religion party vote crime offence hiv cancer pregnant disability capital wealth charge cost costs diagnose "
-    "krankheit einkommen gehalt diagnostic maladie revenu salaire enfermedad ingreso ingresos renta tax steuer impot "
-    "impuesto grade diag hba1c"
+    "krankheit einkommen gehalt diagnostic maladie revenu salaire enfermedad ingreso ingresos renta lohn tax steuer "
+    "impot impuesto grade diag hba1c"
 )
 
+# Names of survey programs that no word explains: DHS, EU-SILC; their clusters and strata.
+_PROGRAM_WEIGHT = re.compile(r"[hm]?v005|d005|[dhrp]b0[4-9]0")
+_DESIGN = re.compile(r"[hm]?v0(01|02|04|21|22|23)|[a-z]*(psu|stra|strat|strata|stratum|clust|cluster)")
 _WEIGHT = re.compile(
-    r"^(w|wt|wgt|wts|weights?|gew|gewicht|gewichtung|hochrechnung\w*|hrf|pond\w*|poids|peso|pesos|factor|facteur|fexp\w*"
+    r"^(w|xw|lw|i?pond[a-z]*|wt|wgt|wts|weights?|gew|gewicht|gewichtung|hochrechnung\w*|hrf|pond\w*|poids|peso|pesos|factor|facteur|fexp\w*"
     r"|fac|coef|coeff|expansion|elevacion|extrapol\w*|calibrated|[a-z]{0,5}(wgt|wght|weight|wt|pond|peso|factor)"
     r"|(wt|wgt|weight|gew|pond|peso|pw|fw|dw)[a-z]{1,6})$"
 )
@@ -94,13 +97,15 @@ def words_of(name: str) -> set[str]:
 
 def names_wanted(name: str) -> bool:
     """Whether a column is called like what an intruder wants to learn, also in one word: nettoeinkommen."""
-    words = words_of(name)
+    words = words_of(name) | {word.removesuffix("s") for word in words_of(name)}
     return bool(words & WANTED) or any(word.endswith(long) for word in words for long in WANTED if len(long) > 5)
 
 
 def names_weight(name: str) -> bool | None:
     """Whether a column is called like a sampling weight; None where bodies are weighed under that name, too."""
     words = words_of(name)
+    if _PROGRAM_WEIGHT.fullmatch(name.lower().rpartition("_")[2]):
+        return True
     called = {word for word in words if _WEIGHT.match(word)}
     if not called or words & _WEIGHS_BODIES:
         return False
@@ -136,9 +141,6 @@ _SHORT_YEAR = r"^\s*\d{1,2}([-./])\d{1,2}[-./]\d{2}\s*$"  # 31/12/99
 _NAMED_MONTH = (  # 31 Dec 1999, 3. März 2019, December 31, 1999, Jan 2020, 2020-Jan, 01JAN2020
     r"^\s*(\d{1,2}[-./ ]{0,2}(de )?\pL{3,10}\.?[-./ ]{0,2}(de )?(\d{2}|\d{4})|\pL{3,10}\.? \d{1,2},? \d{4}"
     r"|\pL{3,10}\.?([-./ ]| de )(\d{2}|\d{4})|\d{4}[- ]\pL{3,10})\s*$"
-)
-_AMOUNT = (  # 12 %, $1,200, 1.234,50 €, 1,200
-    r"^\s*([€$£¥]\s*[+-]?[\d.,' ]*\d|[+-]?\d[\d.,' ]*\s*([€$£¥%]|EUR|USD|GBP|CHF)|[+-]?\d{1,3}(,\d{3})*(\.\d+)?)\s*$"
 )
 _YES_NO = {"yes", "no", "y", "n", "true", "false", "t", "f", "ja", "nein", "oui", "non", "si", "sí", "sì", "j"}
 _SCALES = (
@@ -227,7 +229,7 @@ def _of_wholes(name: str, values: pa.Array, n_given: int) -> Recognised:
         return Recognised(Kind.CODE, "is called like an identifier: such digits are names, not amounts")
     if words & YEAR and lowest >= 1000 and highest <= 2999:
         return Recognised(Kind.DATE, "holds years")
-    if words & CODE:
+    if words & CODE or _DESIGN.fullmatch(name.lower()):
         return Recognised(Kind.CODE, "is called like a code: such digits are names, not amounts")
     of_our_time = lowest >= 1800_01_01 and highest <= 2199_12_31
     if of_our_time and len(values) > 1 and fitting_forms(values.cast(pa.int64()).cast(pa.large_string()), [_COMPACT]):
@@ -279,9 +281,13 @@ def _of_text(name: str, values: pa.Array, n_given: int) -> Recognised:
         forms = fitting_forms(values, _WRITTEN)
         written = f"written as {forms[0].spelling}{_pivot(forms[0].spelling)}" if forms else "but not all in one form"
         return Recognised(Kind.DATE, f"holds dates {written}")
-    if all_match(values, _AMOUNT):
-        reason = "holds numbers with signs such as % or $, or commas between thousands: write plain ones"
+    if any(thousands_mark(values, decimal) is not None for decimal in ".,"):
+        reason = "holds numbers with signs such as % or $, or marks between thousands, which are left out"
         return Recognised(Kind.NUMBER, reason, certain=False)
+    if words_of(name) & CODE and 2 * len(values) <= n_given:
+        return Recognised(Kind.CODE, "is called like a code: such values are names")
+    if any_match(values, _LEADING_ZERO) and 2 * len(values) <= n_given:
+        return Recognised(Kind.CODE, "holds digits with leading zeros: names, not amounts")
     if _half(values, NUMBER):
         astray = len(values) - int(pc.sum(pc.match_substring_regex(values, NUMBER)).as_py())
         several = "value is none" if astray == 1 else "different values are none"

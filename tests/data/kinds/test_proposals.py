@@ -1,0 +1,65 @@
+"""Weights, replicate weights and designs of survey programs: none is averaged."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import shoal
+from shoal.data.kinds.missing_codes import suspected_codes
+from shoal.data.roles import Kind, Role
+
+WEIGHTS = [
+    *("v005", "hv005", "mv005", "hhweight", "wmweight", "DB090", "RB050", "PB040", "COEFF", "pspwght", "pweight"),
+    *("dweight", "W_FSTUWT", "WTMEC2YR", "wtssall", "PWGTP", "PERWT", "HHWT", "IPONDI", "a_indinus_xw"),
+]
+
+
+def survey(**columns: object) -> dict[str, shoal.data.kinds.inspection.ColumnInspection]:
+    people = {"age": np.arange(300) % 70 + 15, "sex": np.arange(300) % 2 + 1}
+    return {column.name: column for column in shoal.inspect(pd.DataFrame(people | columns)).columns}
+
+
+@pytest.mark.parametrize("name", WEIGHTS)
+def test_weights_are_known_by_the_names_of_survey_programs(name: str) -> None:
+    weights = np.random.default_rng(0).integers(200_000, 3_000_000, 300)
+    assert survey(**{name: weights})[name].role is Role.WEIGHT
+
+
+def test_numbers_that_are_1_on_average_and_have_many_decimals_are_weights_whatever_they_are_called() -> None:
+    numbers = np.random.default_rng(0).gamma(6, 1 / 6, 300).round(6)
+    assert survey(xyz=(numbers / numbers.mean()).round(6))["xyz"].role is Role.WEIGHT
+    assert survey(xyz=numbers * 0.4)["xyz"].role is Role.QUASI
+
+
+def test_replicate_weights_are_dropped_even_where_some_are_negative() -> None:
+    rng = np.random.default_rng(0)
+    weight = rng.integers(20, 300, 300)
+    replicates = {f"rep{number}": weight + rng.integers(-40, 41, 300) for number in range(1, 11)}
+    columns = survey(PWGTP=weight, **replicates)
+    assert columns["PWGTP"].role is Role.WEIGHT
+    assert {columns[name].role for name in replicates} == {Role.IDENTIFIER}
+    assert "a replicate of the sampling weight" in columns["rep1"].reason
+
+
+def test_a_weight_with_gaps_is_dropped_and_the_reason_says_what_to_write() -> None:
+    weights = np.where(np.arange(300) % 50 == 0, np.nan, np.arange(300) + 0.25)
+    column = survey(hhweight=weights)["hhweight"]
+    assert column.role is Role.IDENTIFIER and 'write role = "weight"' in column.reason
+
+
+@pytest.mark.parametrize("name", ["v021", "hv022", "SDMVPSU", "SDMVSTRA", "a_psu", "strata"])
+def test_clusters_and_strata_are_codes(name: str) -> None:
+    assert survey(**{name: np.random.default_rng(0).integers(100, 180, 300)})[name].kind is Kind.CODE
+
+
+@pytest.mark.parametrize("values", [[1, 2, 3, 4, 5], list(range(41))])
+def test_88_and_99_beside_a_scale_are_codes_for_missing_values(values: list[int]) -> None:
+    assert suspected_codes(pa.array([*values * 20, 88, 88, 99, 99])) == (99, 88)
+
+
+def test_codes_with_letters_among_their_digits_are_codes() -> None:
+    departments = np.array(["01", "2A", "13", "69"])[np.arange(300) % 4]
+    assert survey(Département=departments)["Département"].kind is Kind.CODE
