@@ -48,7 +48,7 @@ class Phrases:
         at = 0
         while at < len(tokens):
             longest = min(self._longest.get(key[at], 0), len(tokens) - at)
-            length = next((n for n in range(longest, 0, -1) if key[at : at + n] in self._named), 0)
+            length = next((n for n in range(longest, 0, -1) if key[at : at + n] in self._named), 0) if longest else 0
             if length or _is_word(tokens[at]):
                 words.append(" ".join(tokens[at : at + max(length, 1)]))
             at += max(length, 1)

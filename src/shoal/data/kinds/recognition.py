@@ -284,7 +284,7 @@ def _of_text(name: str, values: pa.Array, n_given: int) -> Recognised:
     if any(thousands_mark(values, decimal) is not None for decimal in ".,"):
         reason = "holds numbers with signs such as % or $, or marks between thousands, which are left out"
         return Recognised(Kind.NUMBER, reason, certain=False)
-    if words_of(name) & CODE and 2 * len(values) <= n_given:
+    if words_of(name) & CODE and any_match(values, NUMBER) and 2 * len(values) <= n_given:
         return Recognised(Kind.CODE, "is called like a code: such values are names")
     if any_match(values, _LEADING_ZERO) and 2 * len(values) <= n_given:
         return Recognised(Kind.CODE, "holds digits with leading zeros: names, not amounts")
