@@ -17,9 +17,12 @@ import pytest
 from shoal import pages, verification
 from shoal.pages import words
 from shoal.request.options import GroupPromises
+from shoal.results.assessment import Board, TableAssessment
+from shoal.results.audit import Audit
 from shoal.results.claims import likeness_in_words
 from shoal.results.sanitizing import SanitizedSummary
 from shoal.results.summary import DocumentFigures, SketchFigures, Summary, TableFigures
+from shoal.results.survey import SurveyUtility
 
 TEMPLATES = Path(inspect.getfile(pages)).parent / "templates"
 TABLE = tomllib.loads(Path(__file__).with_name("sentences.toml").read_text(encoding="utf-8"))
@@ -27,17 +30,18 @@ PROTECT = importlib.import_module("shoal.cli.protect")  # the package has a comm
 FUNCTIONS = {
     f.__name__: f for f in (words.guarantee, words.aside, words.value_promises, likeness_in_words, PROTECT._notes)
 }
-FOR_THE_OWNER = re.compile(r"\w*assessment|audit|board|exploration|leak_card|leaks|space")  # pages of no release
+FOR_THE_OWNER = re.compile(r"\w*assessment|audit|exploration|leak_card|leaks|space")  # pages of no release
 FEWEST_WORDS = 3  # shorter texts are names of sections, columns and figures
 # What backs a sentence that states no property of the release at hand.
 WITHOUT_COUNT = {"explains a word", "method", "warning", "how to", "page"}
-# What backs the others: a field of a summary, or a promise that `verify` recounts.
+# What backs the others: a field of a summary, an audit or an assessment, or a promise that `verify` recounts.
 RESULTS = (Summary, DocumentFigures, SketchFigures, TableFigures, GroupPromises, SanitizedSummary)
+RESULTS += (Board, Audit, TableAssessment, SurveyUtility)
 FIELDS = {field.name for result in RESULTS for field in fields(result)}
 CLAIMS = {
     f"verify: {claim}"
     for path in Path(inspect.getfile(verification)).parent.glob("*.py")
-    for claim in re.findall(r'Claim\(\s*"([^"]+)"', path.read_text(encoding="utf-8"))
+    for claim in re.findall(r'(?:Claim\(|Refused\()\s*"([^"]+)"', path.read_text(encoding="utf-8"))
 }
 
 
