@@ -111,6 +111,25 @@ def growth(rows: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
+def time_and_memory(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """CPU seconds and gigabytes against rows, both on logarithmic axes."""
+
+    def line(field: str, title: str, colour: str) -> dict[str, Any]:
+        axes = {"type": "quantitative", "scale": {"type": "log"}}
+        return {
+            "width": 230,
+            "height": 180,
+            "mark": {"type": "line", "point": {"color": colour}, "color": colour},
+            "encoding": {
+                "x": {"field": "rows", "title": "Rows", "axis": {"format": "~s", "tickCount": 3}, **axes},
+                "y": {"field": field, "title": title, "axis": {"tickCount": 4}, **axes},
+            },
+        }
+
+    panels = [line("CPU seconds", "CPU seconds", COLOURS[2]), line("memory", "Memory, GB", COLOURS[1])]
+    return {"data": {"values": rows}, "hconcat": panels}
+
+
 def histories(rows: list[dict[str, Any]]) -> dict[str, Any]:
     """The error of an index while documents come or go, by rule."""
     events, *rules = list(rows[0])[:3]

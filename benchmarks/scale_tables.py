@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from benchmarks import data, measure
+from benchmarks import data, measure, pictures
 from shoal import protect
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "scale.md"
 
 NUMBERS = ("age", "hours-per-week", "fnlwgt")
 LABELS = ("education", "occupation", "native-country", "marital-status", "workclass")
@@ -29,6 +31,17 @@ def run(small: bool = False) -> dict[str, Any]:
     wide = [numbers(n_columns) for n_columns in ((10, 20) if small else (50, 500))]
     measure.show("2,000 rows of numbers, k=5", wide)
     return {"rows": rows, "wide": wide}
+
+
+def draw() -> None:
+    """The picture of docs/scale.md, from the first table of that page."""
+    table = PAGE.read_text(encoding="utf-8").split("| rows |")[1].split("\n\n")[0]
+    lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()[2:]]
+    rows = [
+        {"rows": int(n.replace(",", "")), "CPU seconds": float(seconds), "memory": float(memory.removesuffix(" GB"))}
+        for n, seconds, memory in lines
+    ]
+    pictures.draw("scale-tables", pictures.time_and_memory(rows))
 
 
 def resampled(n_rows: int, seed: int = 0) -> pd.DataFrame:
@@ -72,3 +85,7 @@ def _measured(table: pd.DataFrame, k: int, options: dict[str, Any]) -> dict[str,
 def _cpu_seconds() -> float:
     used = resource.getrusage(resource.RUSAGE_SELF)
     return used.ru_utime + used.ru_stime
+
+
+if __name__ == "__main__":
+    draw()
