@@ -14,7 +14,7 @@ from shoal.methods.common_values import (
     bands,
     columns_of,
     common_ancestors,
-    group_costs,
+    costs_of,
     value_sets,
     widening_groups,
     widening_of,
@@ -57,7 +57,7 @@ def rows_of(groups):
 def test_the_cost_of_groups_is_that_of_the_twin(rows, n_groups):
     groups = np.arange(len(rows)) % min(n_groups, len(rows))
     expected = [twin.cost([rows[row] for row in group], COLUMNS) for group in rows_of(groups)]
-    assert group_costs(*arrays(rows), groups, WIDENING) == pytest.approx(expected, abs=1e-9)
+    assert costs_of(columns_of(*arrays(rows), WIDENING), groups) == pytest.approx(expected, abs=1e-9)
 
 
 @given(tables(), st.integers(2, 4))
@@ -95,9 +95,9 @@ def test_groups_have_k_to_2k_less_one_records_of_one_stratum(rows, k, refine, n_
 @given(tables(least=12, most=60), st.integers(2, 4))
 def test_the_search_never_loses_more_than_the_start(rows, k):
     numbers, codes = arrays(rows)
+    columns = columns_of(numbers, codes, WIDENING)
     start, searched = (
-        group_costs(numbers, codes, widening_groups(numbers, codes, k, WIDENING, refine=refine), WIDENING).sum()
-        for refine in (False, True)
+        costs_of(columns, widening_groups(numbers, codes, k, WIDENING, refine=refine)).sum() for refine in (False, True)
     )
     assert searched <= start + 1e-9
 
@@ -113,7 +113,7 @@ def test_equal_rows_lose_nothing_however_many():
     codes = np.repeat([[0], [1]], [17, 10], axis=0)
     numbers = np.zeros((27, 0))
     groups = widening_groups(numbers, codes, 5, widening_of(numbers, codes))
-    assert group_costs(numbers, codes, groups, widening_of(numbers, codes)).sum() == 0
+    assert costs_of(columns_of(numbers, codes, widening_of(numbers, codes)), groups).sum() == 0
     assert np.bincount(groups).tolist() == [5, 5, 7, 5, 5]
 
 

@@ -15,12 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from shoal.data.frames import like_columns
 from shoal.errors import InputError
 from shoal.kernels.grouping import labels as kernel
 from shoal.kernels.grouping.group_errors import Items, Problem
 from shoal.kernels.grouping.labels import adaptive_groups
-from shoal.methods.estimator import GroupsRows, check_k, check_time_budget
+from shoal.methods.estimator import GroupsLabels, check_k, check_time_budget
 from shoal.methods.items import numbered
 from shoal.methods.label_columns import Labels, checked_columns, column_readings, label_column, labels_of, pack
 from shoal.methods.refinement import regrouped
@@ -119,7 +118,7 @@ def distinct_tuples(columns: Sequence[Labels]) -> Tuples:
     return Tuples(columns, np.ascontiguousarray(codes), counts.astype(np.int64), key)
 
 
-class CategoricalMicroaggregation(GroupsRows):
+class CategoricalMicroaggregation(GroupsLabels):
     """Replace every row of labels by concepts that stand for at least k rows.
 
     Labels are concepts of an ontology, compared by 1 - Wu-Palmer similarity. Rows with the same labels are one tuple
@@ -184,16 +183,6 @@ class CategoricalMicroaggregation(GroupsRows):
         tuples = self._tuples(columns)
         return self._store(tuples, self._grouped(tuples, k))
 
-    def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Group the rows and return each row's representative."""
-        self.fit(X)
-        return like_columns(list(self.representatives_[self.groups_].T), X, self)
-
-    def transform(self, X: Any) -> Any:
-        """Give each row, new or old, the nearest existing representative."""
-        nearest = self.nearest(X)
-        return like_columns(list(self.representatives_[nearest].T), X, self)
-
     def nearest(self, X: Any) -> Ints:
         """The group whose representative is nearest to each row, new or old."""
         check_is_fitted(self, "representatives_")
@@ -241,7 +230,6 @@ class CategoricalMicroaggregation(GroupsRows):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = True
         tags.input_tags.allow_nan = True
         return tags
 

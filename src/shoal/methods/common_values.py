@@ -1,7 +1,6 @@
 """Groups of at least k rows for common values: every cell becomes the smallest band, set or ancestor of its group.
 
     widening_groups(numbers, codes, k, widening, *, strata, refine, time_budget, random_state) -> (n,) group of each row
-    group_costs(numbers, codes, groups, widening) -> (g,) what each group costs: its size times the loss of a row
     bands(numbers, groups) -> (g, a) lowest, (g, a) highest, (g, a) whether the group misses some
     value_sets(codes, groups) -> (indptr, values): the different values of group g are values[indptr[g]:indptr[g + 1]]
     common_ancestors(codes, groups, parent) -> (g,) lowest node at or above all values of the group
@@ -307,17 +306,12 @@ class _Part:
 
 
 def costs_of(columns: kernel.Columns, groups: Ints) -> Floats:
-    """The cost of each group."""
+    """(g,) what each group costs: its size times the loss of a row, the sum over its cells."""
     order = np.argsort(groups, kind="stable")
     counts = np.bincount(groups)
     indptr = np.concatenate([[0], np.cumsum(counts)])
     costs: Floats = kernel.costs(columns, order, indptr) / ONE
     return costs
-
-
-def group_costs(numbers: Floats, codes: Ints, groups: Ints, widening: Widening) -> Floats:
-    """(g,) what each group costs: its size times the loss of a row, the sum over its cells."""
-    return costs_of(columns_of(numbers, codes, widening), groups)
 
 
 def bands(numbers: Floats, groups: Ints) -> tuple[Floats, Floats, NDArray[np.bool_]]:

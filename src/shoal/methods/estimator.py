@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import validate_data
 
 from shoal.data.files import counted, shown
+from shoal.data.frames import like_columns
 from shoal.errors import InputError
 from shoal.results.utility import Loss
 
@@ -40,6 +41,25 @@ class GroupsRows(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
         self.loss_ = loss
         self.sse_ = loss.sse
         self.information_loss_ = loss.information_loss
+
+
+class GroupsLabels(GroupsRows):
+    """The same for rows with columns of labels; `nearest` gives the group with the nearest representative."""
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Group the rows and return each row's representative."""
+        self.fit(X)
+        return like_columns(list(self.representatives_[self.groups_].T), X, self)
+
+    def transform(self, X: Any) -> Any:
+        """Give each row, new or old, the nearest existing representative."""
+        nearest = self.nearest(X)
+        return like_columns(list(self.representatives_[nearest].T), X, self)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        return tags
 
 
 def check_k(k: object, n_rows: int) -> int:

@@ -17,12 +17,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from shoal.data.columns import holds_numbers
 from shoal.data.files import counted, shown
-from shoal.data.frames import like_columns
 from shoal.errors import InputError
 from shoal.kernels.grouping import euclidean as kernel
 from shoal.kernels.grouping import labels as labels_kernel
 from shoal.kernels.grouping.group_errors import Problem
-from shoal.methods.estimator import GroupsRows, check_k, check_time_budget
+from shoal.methods.estimator import GroupsLabels, check_k, check_time_budget
 from shoal.methods.items import equal_rows, grouped_items
 from shoal.methods.label_columns import (
     Labels,
@@ -179,7 +178,7 @@ def _check_columns(what: str, given: Mapping[str, Any], names: Sequence[str]) ->
         raise InputError(f"{what} names {', '.join(astray[:5])}, which is not a column; there are: {', '.join(names)}")
 
 
-class MixedMicroaggregation(GroupsRows):
+class MixedMicroaggregation(GroupsLabels):
     """Replace every row by the mean of its group's numbers and the concepts that stand for its labels.
 
     Squared distances add up over the columns: numbers are standardised, and the distances of labels (1 - Wu-Palmer
@@ -274,16 +273,6 @@ class MixedMicroaggregation(GroupsRows):
         self.scales_ = scales_of(numbers, labels, *of_columns) if scales is None else scales
         return mixed_rows(numbers, labels, self.scales_), k
 
-    def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Group the rows and return each row's representative."""
-        self.fit(X)
-        return like_columns(list(self.representatives_[self.groups_].T), X, self)
-
-    def transform(self, X: Any) -> Any:
-        """Give each row, new or old, the nearest existing representative."""
-        nearest = self.nearest(X)
-        return like_columns(list(self.representatives_[nearest].T), X, self)
-
     def nearest(self, X: Any) -> Ints:
         """The group whose representative is nearest to each row, new or old."""
         check_is_fitted(self, "representatives_")
@@ -321,11 +310,6 @@ class MixedMicroaggregation(GroupsRows):
             return total
 
         return distance
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = True
-        return tags
 
     def _of(self, kind: str, things: Any) -> list[Any]:
         """The items, of one per column, whose column is of this kind."""
