@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import warnings
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -129,7 +130,9 @@ def _loss_by_meaning(
     k = release.certificate["promises"]["anonymity"]["k"]
     steps = DocumentSteps(method_of(SemanticMicroaggregation(ontology=space.ontology), space, k))
     columns = dict.fromkeys(("text_column", "id_column", "label_column"))
-    records = steps.read(DocumentSource((Corpus.from_texts(texts, ids=names),), columns, True))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # remarks about the originals were made when they were protected
+        records = steps.read(DocumentSource((Corpus.from_texts(texts, ids=names),), columns, True))
     groups = np.array([group_of[name] for name in records.rows.names.tolist()])
     documents, totals = steps.pooled(steps.represent(groups, records), groups, records)
     weights = pooled_weights(documents.pools, totals.frequency, totals.n_rows)
