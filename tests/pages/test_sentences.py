@@ -30,7 +30,7 @@ PROTECT = importlib.import_module("shoal.cli.protect")  # the package has a comm
 FUNCTIONS = {
     f.__name__: f for f in (words.guarantee, words.aside, words.value_promises, likeness_in_words, PROTECT._notes)
 }
-FOR_THE_OWNER = re.compile(r"\w*assessment|audit|exploration|leak_card|leaks|space")  # pages of no release
+FOR_THE_OWNER = re.compile(r"\w*assessment|audit|exploration|inspection|leak_card|leaks|space")  # of no release
 FEWEST_WORDS = 3  # shorter texts are names of sections, columns and figures
 # What backs a sentence that states no property of the release at hand.
 WITHOUT_COUNT = {"explains a word", "method", "warning", "how to", "page"}

@@ -1,19 +1,15 @@
-"""The command line: one file per command. Each translates options, calls one function, and prints what came back."""
+"""The command line: a file per command, or per two. Each translates, calls one function, prints what came back."""
 
 from shoal.cli import (  # noqa: F401 - each registers its commands
     assess,
     audit,
-    board,
-    count,
     demo,
     explore,
     index,
     inspect,
-    map,
     protect,
     sanitizer,
     server,
-    sign,
     sketch,
     verify,
     workbench,

@@ -1,4 +1,4 @@
-"""shoal assess: judge a protected table or collection against its original."""
+"""shoal assess: judge a protected table or collection against its original; shoal board: one page about a release."""
 
 from __future__ import annotations
 
@@ -86,3 +86,34 @@ def _notes(found: Any) -> list[str]:
     if models is None or models.learnable:
         return list(getattr(found, "notes", ()))
     return [f"even from the originals, models learn next to nothing of {models.target}; choose another --target"]
+
+
+@command(
+    epilog=examples(
+        "shoal board release/ -o board",
+        "shoal board release/ -o board-private --original people.csv --weight w",
+    )
+)
+@takes_options("board")
+def board(
+    release: Annotated[Path, typer.Argument(help="Folder of a release of a table.", **path("RELEASE"))],
+    texts: dict[str, Any],
+    as_json: AsJson = False,
+) -> None:
+    """Answer what a disclosure board asks of a release, on one page to print and sign.
+
+    From the release alone it is the public version; with --original it is the owner's.
+    """
+    options = parsed_options("board", texts)
+    with shown_progress():
+        found = shoal.board(release, **options)
+    version = "public" if found.audit is None else "owner's"
+    if as_json:
+        write(json.dumps({"version": version, "promises": found.promises, "seal": found.seal}, indent=2))
+        return
+    if "out" in options:
+        write(printable(f"page         {Path(options['out']) / 'report.html'} ({version} version)"))
+    write(f"promises     {found.promises} counted, all hold; {found.signature}")
+    if found.audit is not None and found.assessment is not None:
+        write(f"before       {found.audit.below[0]:,} of {found.audit.rows:,} records one of a kind")
+    write(printable(f"seal         {found.seal}"))

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from shoal.cli.app import AsJson, command
 from shoal.cli.options import Plan, takes_options
-from shoal.cli.terminal import examples, printable, say, shown_progress, write
+from shoal.cli.terminal import examples, printable, say, shown_progress, write, write_page
 from shoal.request.judging_options import ExploreOptions
 from shoal.request.option import options_of
 from shoal.request.plan import request_of_texts
 from shoal.request.request import checked_part, parsed_options
-
-if TYPE_CHECKING:
-    from shoal.results.exploration import Exploration
+from shoal.results.exploration import LEARNED
 
 
 @command(
@@ -55,32 +53,9 @@ def explore(
         write(json.dumps(as_data(found), indent=2))
         return
     write(printable(f"report       {Path(asked.out) / 'report.html'}"))
-    _show(found)
-
-
-def _show(found: Exploration) -> None:
-    """What was tried, and what is recommended."""
-    from shoal.pages.words import count
-    from shoal.results.exploration import LEARNED
-
-    write(f"tried        {len(found.outcomes)} ways, {len(found.front)} of them on the front")
-    if found.hardened:
-        begun, ended = (one.figures[LEARNED] for one in (found.hardened[0], found.hardened[-1]))
-        steps = count(len(found.hardened) - 1, "step")
-        write(f"hardened     {steps}: a trained attacker found {begun:.1f} %, now {ended:.1f} %")
+    write_page("exploration.txt.jinja", e=found, learned=LEARNED)
     if found.recommended is None or found.command is None:
         what, also = (
             ("nothing that promises a crowd", ", or accept none: --no-crowd") if found.crowd else ("nothing", "")
         )
         say(f"{what} keeps these limits; raise --max-risk or --max-loss, or lower --min-k{also}")
-        return
-    best = found.recommended
-    loss, risk = found.measures.loss, found.measures.risk
-    write(f"recommended  {best.trial.name}: {loss} {best.loss:.2f}, {risk} {best.risk:.2f}, score {best.score:.2f}")
-    write(printable(f"why          {found.why}"))
-    if best.trial.promises_crowd:
-        others = count(best.smallest_group - 1, "other")
-        write(f"promise      each looks like at least {others} (k={best.trial.k})")
-    else:
-        write("promise      NO crowd: a record may be one of a kind; without --no-crowd a crowd is recommended")
-    write(printable(f"make it      {found.command}"))

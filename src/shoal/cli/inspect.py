@@ -1,4 +1,4 @@
-"""shoal inspect: what a table holds, before anything is done with it."""
+"""shoal inspect: what a table holds; shoal map: which concepts the values of a column mean."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ import typer
 import shoal
 from shoal.cli.app import AsJson, command
 from shoal.cli.options import path, takes_options
-from shoal.cli.terminal import examples, printable, say, write
+from shoal.cli.terminal import examples, printable, say, write, write_page
+from shoal.errors import InputError
 from shoal.request.plan import write_plan
 from shoal.request.request import Request, parsed_options, spelled_option
 
@@ -54,7 +55,7 @@ def inspect(
     if as_json:
         write(json.dumps(_as_data(found, values), indent=2, ensure_ascii=False))
     else:
-        _show(found, values)
+        write_page("inspection.txt.jinja", f=found, values=values, bars=_bars, flag=spelled_option)
     if plan is not None:
         say(f"plan written to {plan}: check each line, then run: shoal protect {plan}")
 
@@ -66,39 +67,61 @@ def _as_data(found: Any, values: bool) -> dict[str, Any]:
     return data
 
 
-def _show(found: Any, values: bool) -> None:
-    if found.kind != "table":
-        least = "at least " if found.rows_at_least else ""
-        write(f"{found.kind} ({found.format}): {least}{found.rows:,}")
-        write("protect releases them as vectors of words, with -k; sanitize masks names in the texts")
-        return
-    write(f"table ({found.format}): {found.rows:,} rows, {len(found.columns)} columns")
-    for name, number in found.reading.items():
-        write(f"the header stands elsewhere: read with {spelled_option(name)} {number}; in the plan, {name} = {number}")
-    if found.sampled is not None:
-        write(f"kinds and values are from a sample of {found.sampled:,} rows; rows and gaps are counted over all")
-    for column in found.columns:
-        write("")
-        write(printable(column.name))
-        write(f"  kind       {column.kind.in_words}: {printable(column.kind_reason)}")
-        if column.order:
-            write(f"  order      {printable(' < '.join(column.order))}")
-        least = "at least " if found.sampled is not None else ""
-        write(f"  values     {least}{column.distinct:,} different, {column.missing:,} missing")
-        write(f"  role       {column.role.value}: {column.reason}")
-        for note in column.notes:
-            write(f"  note       {printable(note)}")
-        if values:
-            _show_bands(column.bands)
+def _bars(bands: Any) -> list[tuple[str, int, str]]:
+    """Label, count and bar of each band."""
+    labels = [printable(band.label) for band in bands]
+    widest = min(max(map(len, labels), default=0), 30)
+    most = max((band.count for band in bands), default=0)
+    return [
+        (
+            f"{label if len(label) <= widest else label[: widest - 1] + '…':<{widest}}",
+            band.count,
+            "#" * max(round(WIDEST * band.count / most), 1 if band.count else 0),
+        )
+        for label, band in zip(labels, bands, strict=True)
+    ]
 
 
-def _show_bands(bands: Any) -> None:
-    if not bands:
+@command(
+    "map",
+    epilog=examples(
+        "shoal map people.csv occupation country -o mapping.csv",
+        "shoal protect people.csv --quasi occupation,country --mapping mapping.csv -o release/",
+    ),
+)
+@takes_options("map")
+def map_values(
+    source: Annotated[Path, typer.Argument(help="CSV or Parquet; .gz too.", **path("INPUT"))],
+    columns: Annotated[list[str], typer.Argument(help="Columns of labels.", metavar="COLUMN...")],
+    out: Annotated[Path, typer.Option("-o", "--out", help="CSV file to make.", **path())],
+    texts: dict[str, Any],
+    as_json: AsJson = False,
+) -> None:
+    """Propose the concept that each value of a column means, for a person to correct.
+
+    A ? before a concept marks a guess: the value was not found, or may well mean something else. Codes such as 2 or F
+    get no concept. Read the glosses, write the right concept where there is a wrong one or none, remove each ? that you
+    have checked, and pass the file to protect: --mapping.
+    """
+    options = parsed_options("map", texts)
+    from shoal.data.files import counted
+    from shoal.data.sources import table_source
+    from shoal.terms.hierarchy import ontologies_of
+    from shoal.terms.value_mapping import propose_mapping, write_proposals
+
+    if len(set(columns)) < len(columns):
+        raise InputError("a column is named twice; name each once")
+    request = Request.of(source, options)
+    ontology = request.method.ontology
+    files = list(ontology.values()) if isinstance(ontology, dict) else [ontology] if ontology else []
+    proposals = propose_mapping(table_source(source, request.reading), columns, ontologies_of(ontology))
+    read = [Path(file) for file in files] + ([] if request.reading.query else [source])
+    write_proposals(out, proposals, request.publication.force, read)
+    guessed = [proposal for proposal in proposals if not proposal.found]
+    if as_json:
+        write(json.dumps({"mapping": str(out), "values": len(proposals), "guessed": len(guessed)}, indent=2))
         return
-    widest = min(max(len(printable(band.label)) for band in bands), 30)
-    most = max(band.count for band in bands)
-    for band in bands:
-        label = printable(band.label)
-        label = label if len(label) <= widest else label[: widest - 1] + "…"
-        bar = "#" * max(round(WIDEST * band.count / most), 1 if band.count else 0)
-        write(f"             {label:<{widest}}  {band.count:>9,}  {bar}")
+    write(printable(f"mapping      {out}"))
+    write(f"values       {len(proposals):,}, of which {len(proposals) - len(guessed):,} found")
+    if guessed:
+        say(f"{counted(len(guessed), 'value')} with a guess (?) or no concept; correct or confirm each")

@@ -10,9 +10,9 @@ import typer
 
 from shoal.cli.app import AsJson, command
 from shoal.cli.options import Plan, takes_options
-from shoal.cli.sign import signing_key
 from shoal.cli.signals import search_stops_at_first_interrupt
 from shoal.cli.terminal import examples, say, shown_progress, write, write_page
+from shoal.cli.verify import signing_key
 from shoal.request.plan import request_of_texts
 
 CELLS = ("true", "coarser", "changed", "blank")

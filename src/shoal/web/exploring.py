@@ -1,4 +1,4 @@
-"""What an exploration has tried so far."""
+"""What an exploration has tried so far, and a curve over k before one begins."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from shoal.assessment.exploration.folder import RUNS, outcome_of
+from shoal.errors import InputError
 from shoal.request.method_options import SKETCHES
 from shoal.request.request import Request
 from shoal.results.exploration import MEASURES, Measures, Outcome, Trial, pareto_front
 from shoal.web.planning.jobs import EXPLORATION
+
+ENGLISH = "english"
 
 
 def tried(folder: Path) -> list[Outcome]:
@@ -51,3 +54,23 @@ def as_points(outcomes: Sequence[Outcome], recommended: str | None) -> Iterator[
             "recommended": outcome.trial.name == recommended,
             "figures": dict(outcome.figures),
         }
+
+
+def estimate(plan: Request, n_rows: int) -> dict[str, Any]:
+    """The points of the curve, what its two lines are, and how many records it was computed on.
+
+    It is estimated aside, where what it needs is loaded. `n_rows` are the records of the whole file.
+    """
+    from shoal.assessment.exploration.curve import curve_over_k
+
+    if plan.words.language not in (None, ENGLISH):
+        raise InputError("loss and risk are estimated for English texts only; Protect does without")
+    found = curve_over_k(plan)
+    return {
+        "points": [{"k": point.k, "loss": point.loss, "risk": point.risk} for point in found.points],
+        "sample": found.sample,
+        "records": found.records,
+        "withheld": n_rows - found.records if plan.columns.missing == "withhold" else 0,
+        "loss": found.measures.loss_in_words,
+        "risk": found.measures.risk_in_words,
+    }

@@ -19,11 +19,11 @@ from shoal.data.formats import subprocess_reader as apart
 from shoal.errors import InputError
 from shoal.request.request import Request
 from shoal.sample import letters
+from shoal.web.exploring import estimate
 from shoal.web.planning.form import edited
 from shoal.web.planning.groups import hierarchy_pairs, read_groups, write_groups
 from shoal.web.planning.jobs import PLAN, check_plan, lent, protect_command
 from shoal.web.planning.plans import proposed_plan
-from shoal.web.protecting.curve import estimate
 from shoal.web.protecting.look import look_at, values_of
 from shoal.web.requests import Fields
 from shoal.web.workspace import Workspace

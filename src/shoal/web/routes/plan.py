@@ -11,12 +11,12 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse, Response
 
 from shoal.errors import InputError
+from shoal.web.exploring import estimate
 from shoal.web.planning.form import PlanForm
 from shoal.web.planning.groups import hierarchy_pairs, read_groups, write_groups
 from shoal.web.planning.jobs import PLAN, protect_command
 from shoal.web.planning.page import PAGES, changed_plan
 from shoal.web.planning.plans import keep_plan, opened_plan, plan_of, saved_plan
-from shoal.web.protecting.curve import estimate
 from shoal.web.protecting.look import MOST_VALUES, values_of
 from shoal.web.protecting.reading import opened
 from shoal.web.rendering import page
