@@ -18,7 +18,7 @@ import typer
 import shoal
 from shoal.cli.options import GroupedCommand
 from shoal.cli.signals import Ended, end_if_signalled, ended_by_signals, leave
-from shoal.cli.terminal import DONE, INTERRUPTED, WRONG, as_flag, end_stdout, say, show_warning, write
+from shoal.cli.terminal import DONE, INTERRUPTED, WRONG, as_flag, end, say, show_warning, write
 from shoal.errors import InputError, ShoalError
 
 # What typer raises for a wrong command line. It carries a click of its own, whose names are not public.
@@ -100,7 +100,7 @@ def _run() -> int:
     except MemoryError:
         return say("there is not enough memory for this input; try a part of it", WRONG)
     except OSError as problem:  # a full disk behind stdout
-        end_stdout()
+        end(sys.stdout)
         return say(f"the output cannot be written: {problem.strerror}; make room for it", WRONG)
     except Exception as problem:  # A traceback may quote the data, and its exit code would say "a promise is broken".
         if isinstance(problem, ImportError):

@@ -40,7 +40,7 @@ def write(line: str) -> None:
     try:
         typer.echo(line)
     except BrokenPipeError:
-        end_stdout()
+        end(sys.stdout)
 
 
 def say(message: str, code: int = DONE) -> int:
@@ -53,7 +53,7 @@ def say(message: str, code: int = DONE) -> int:
         else:
             typer.echo(f"shoal: {line}", err=True)
     except OSError:  # the terminal is gone
-        _end(sys.stderr)
+        end(sys.stderr)
     return code
 
 
@@ -95,12 +95,8 @@ def show_warning(message: Warning | str, category: type[Warning], *_: Any, **__:
         say(f"note: {message}")
 
 
-def end_stdout() -> None:
+def end(stream: TextIO) -> None:
     """Send what is still to be printed nowhere; Python would complain when it flushes at its end."""
-    _end(sys.stdout)
-
-
-def _end(stream: TextIO) -> None:
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
@@ -117,7 +113,7 @@ def _progress_as_json() -> progress.Listener:
         try:
             typer.echo(json.dumps({"step": name, "done": done, "total": total}), err=True)
         except BrokenPipeError:
-            _end(sys.stderr)
+            end(sys.stderr)
             os.kill(os.getpid(), signal.SIGTERM)
 
     return show

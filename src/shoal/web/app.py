@@ -23,7 +23,6 @@ from shoal.web.rendering import page
 from shoal.web.routes import (
     assess,
     desk,
-    explore,
     index,
     jobs,
     plan,
@@ -31,7 +30,6 @@ from shoal.web.routes import (
     review,
     sample,
     start,
-    uploads,
     verify,
 )
 from shoal.web.wording import for_people, message_of
@@ -39,7 +37,7 @@ from shoal.web.worker_process import WorkerProcess
 from shoal.web.workspace import Workspace
 
 # The addresses of the last one begin with any name.
-ROUTES = (start, uploads, jobs, sample, plan, verify, assess, explore, review, desk, index, protect)
+ROUTES = (start, jobs, sample, plan, verify, assess, review, desk, index, protect)
 STATIC = Path(__file__).parent / "static"
 HEAD_START = 1.0  # seconds for the browser to show the start page before the process beside it takes a core
 

@@ -24,14 +24,9 @@ SHUTDOWN = 5  # seconds for requests that are being answered
 def workbench(
     folder: Path | None = None, port: int = 0, *, browser: bool = True, announce: Callable[[str], object]
 ) -> None:
-    """Serve the workbench until Ctrl-C.
+    """Serve the workbench until Ctrl-C, on any free port for 0; `announce` gets the address, which lets one browser in.
 
-    Parameters
-    ----------
-    folder : where uploads and jobs are kept, private; by default the platform's folder for what programs remember
-    port : 0 for any that is free
-    browser : open it
-    announce : is called with the address, which lets one browser in, once
+    Uploads and jobs are kept in `folder`, by default in the platform's folder for what programs remember.
     """
     private_folder = folder or state_folder() / "workbench"
     try:

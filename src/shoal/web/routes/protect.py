@@ -9,16 +9,18 @@ from fastapi import APIRouter, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse, Response
 
+from shoal.assessment.exploration.folder import outcome_of
 from shoal.errors import InputError
 from shoal.web.commands import verify_command
+from shoal.web.exploring import as_points, measures_of, trial_plan, tried
 from shoal.web.jobs import DONE
 from shoal.web.planning.form import own_options
-from shoal.web.planning.jobs import RELEASE, bring_back, check_plan, plan_of_job, start_judging, start_release
+from shoal.web.planning.jobs import RELEASE, bring_back, check_plan, plan_of_job, promised, start_judging, start_release
 from shoal.web.planning.page import PAGES, changed_plan, own_table, plan_page, shown_plan
 from shoal.web.planning.plans import plan_of
 from shoal.web.protecting.result import mended
 from shoal.web.rendering import page
-from shoal.web.requests import Fields, Form, Query, TheJob, TheJobs, ThePreviews, TheUpload, TheWorkspace
+from shoal.web.requests import Fields, Form, Query, TheJob, TheJobs, ThePreviews, TheUpload, TheWorker, TheWorkspace
 from shoal.web.wording import message_of
 
 router = APIRouter()
@@ -47,6 +49,37 @@ async def mend(job: TheJob, form: Form, workspace: TheWorkspace, jobs: TheJobs) 
     )
     with suppress(LookupError):  # its file may have been closed
         await run_in_threadpool(bring_back, started, workspace.upload(str(job.about["upload"])), workspace)
+    return RedirectResponse(f"/jobs/{started.id}", 303)
+
+
+@router.get("/explore/outcomes/{job}")
+async def show_outcomes(job: TheJob) -> dict[str, Any]:
+    """What was tried so far."""
+    best = (job.result or {}).get("recommended") if job.over else None
+    recommended = None if best is None else outcome_of(best).trial.name
+    outcomes, plan = await run_in_threadpool(tried, job.work), plan_of_job(job)
+    measures = measures_of(outcomes)
+    return {
+        "points": list(as_points(outcomes, recommended)),
+        "over": job.over,
+        "loss": measures.loss_in_words,
+        "risk": measures.risk_in_words,
+        "promised": "" if plan is None or not plan.promises else promised(plan),
+    }
+
+
+@router.post("/explore/protect/{job}")
+async def protect_as_tried(
+    job: TheJob, form: Form, workspace: TheWorkspace, jobs: TheJobs, worker: TheWorker
+) -> Response:
+    """Make the release that one of the trials would be."""
+    by_name = {outcome.trial.name: outcome for outcome in await run_in_threadpool(tried, job.work)}
+    plan = plan_of_job(job)
+    if form.text("trial") not in by_name or plan is None:
+        raise InputError("this protection has not been tried; choose one of the map")
+    kind = str((job.result or {}).get("kind", "numbers"))
+    made = await worker.call(trial_plan, plan, by_name[form.text("trial")].trial, kind)
+    started = await start_release(made, workspace, jobs, str(job.about["upload"]))
     return RedirectResponse(f"/jobs/{started.id}", 303)
 
 
