@@ -35,6 +35,7 @@ ALL = (
     "sanitizer_frus",
     "sanitizer_scale",
     "index",
+    "index_privacy",
     "index_scale",
     "faults",
     "owners",

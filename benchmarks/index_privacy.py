@@ -61,7 +61,15 @@ class Traffic:
 
 
 def run() -> dict[str, Any]:
-    messages = made()
+    tuned, held_out = measured(made(0), "tuned on"), measured(made(TOPICS), "held out")
+    results = {name: tuned[name] + held_out[name] for name in tuned}
+    for title, rows in results.items():
+        measure.show(title, rows)
+    return results
+
+
+def measured(messages: Messages, volumes: str) -> dict[str, Any]:
+    """Searches of messages: of the volumes that the weights of words were tuned on, or of others."""
     with tempfile.TemporaryDirectory() as folder, local_server(Path(folder) / "shoal.db") as server:
         token, keys = server.account("operator", "operator"), Keys.draw()
         with IndexClient(server.address, token, keys, folder=Path(folder) / "client") as client:
@@ -86,18 +94,19 @@ def run() -> dict[str, Any]:
     for row in found[1:]:
         row["in the first ten, of plain"] = row["in the first ten"] / found[0]["in the first ten"]
         row["precision at 10, of plain"] = row["precision at 10"] / found[0]["precision at 10"]
-    measure.show("found", found)
-    measure.show("learned by the operator", learned)
-    return {"found": found, "learned": learned}
+    return {
+        "found": [{"volumes": volumes} | row for row in found],
+        "learned": [{"volumes": volumes} | row for row in learned],
+    }
 
 
-def made() -> Messages:
-    """Messages of the volumes that have the most passages."""
+def made(first: int) -> Messages:
+    """Messages of the volumes that have the most passages, after the first so many."""
     records = [record for record in data.records(PASSAGES) if len(record["text"].split()) > 3 * SUBJECT]
-    volumes = [volume for volume, _ in Counter(record["volume"] for record in records).most_common(TOPICS)]
+    volumes = [volume for volume, _ in Counter(record["volume"] for record in records).most_common(first + TOPICS)]
     random = np.random.default_rng(0)
     texts: list[str] = []
-    for volume in volumes:
+    for volume in volumes[first:]:
         of_volume = [record["text"] for record in records if record["volume"] == volume]
         texts += [of_volume[row] for row in random.choice(len(of_volume), EACH, replace=False)]
     subjects = [" ".join(re.findall(r"\w+", text)[:SUBJECT]) for text in texts]

@@ -17,7 +17,6 @@ K, TERMS = 3, 6
 # Counts from 0 to 3, not all 0, as the digits of one number: drawing each by itself takes most of the time.
 COUNTS = st.integers(1, 4**TERMS - 1).map(lambda number: [number // 4**term % 4 for term in range(TERMS)])
 CROWD = st.lists(COUNTS, min_size=K, max_size=2 * K)
-OWNER = st.sampled_from("abcd")
 WHICH = st.integers(0, 1_000)
 
 
@@ -32,33 +31,32 @@ class Histories(RuleBasedStateMachine):
     def start(self, embargo: float | None) -> None:
         self.index, self.copy, self.stored = (DynamicIndex(K, np.ones(TERMS), embargo=embargo) for _ in range(3))
         self.counts_of: dict[str, tuple[int, ...]] = {}
-        self.owner_of: dict[str, str] = {}
         self.inside: list[str] = []
         self.snapshots: list[dict[str, frozenset[str]]] = []
 
-    @rule(counts=COUNTS, owner=OWNER)
-    def insert(self, counts: list[int], owner: str) -> None:
-        [name] = self.named([counts], owner)
-        self.index.insert(name, matrix([counts]), owner)
+    @rule(counts=COUNTS)
+    def insert(self, counts: list[int]) -> None:
+        [name] = self.named([counts])
+        self.index.insert(name, matrix([counts]))
         self.look()
 
     @precondition(lambda self: len(self.inside) < K)  # it is slow, and an index starts with one
-    @rule(crowd=CROWD, owner=OWNER)
-    def insert_batch(self, crowd: list[list[int]], owner: str) -> None:
-        self.index.insert_batch(self.named(crowd, owner), matrix(crowd))
+    @rule(crowd=CROWD)
+    def insert_batch(self, crowd: list[list[int]]) -> None:
+        self.index.insert_batch(self.named(crowd), matrix(crowd))
         self.look()
 
-    @rule(crowds=st.lists(CROWD, min_size=1, max_size=2), owner=OWNER)
-    def insert_groups(self, crowds: list[list[list[int]]], owner: str) -> None:
+    @rule(crowds=st.lists(CROWD, min_size=1, max_size=2))
+    def insert_groups(self, crowds: list[list[list[int]]]) -> None:
         pools = matrix([np.sum(crowd, axis=0).tolist() for crowd in crowds])
-        self.index.insert_groups([self.named(crowd, owner) for crowd in crowds], pools)
+        self.index.insert_groups([self.named(crowd) for crowd in crowds], pools)
         self.look()
 
     @precondition(lambda self: self.index.sizes())
-    @rule(counts=COUNTS, owner=OWNER, which=WHICH)
-    def insert_into(self, counts: list[int], owner: str, which: int) -> None:
+    @rule(counts=COUNTS, which=WHICH)
+    def insert_into(self, counts: list[int], which: int) -> None:
         groups = sorted(self.index.sizes())
-        self.index.insert_into(*self.named([counts], owner), groups[which % len(groups)])
+        self.index.insert_into(*self.named([counts]), groups[which % len(groups)])
         self.look()
 
     @precondition(lambda self: self.index.sizes() and self.index.waiting)
@@ -73,10 +71,9 @@ class Histories(RuleBasedStateMachine):
         self.index.delete(self.inside.pop(which % len(self.inside)))
         self.look()
 
-    def named(self, rows: list[list[int]], owner: str) -> list[str]:
+    def named(self, rows: list[list[int]]) -> list[str]:
         names = [f"d{len(self.counts_of) + row}" for row in range(len(rows))]
         self.counts_of.update(zip(names, map(tuple, rows), strict=True))
-        self.owner_of.update(dict.fromkeys(names, owner))
         self.inside += names
         return names
 
@@ -95,11 +92,10 @@ class Histories(RuleBasedStateMachine):
         assert self.copy.waiting == self.index.waiting
 
     def is_of_a_crowd(self, pool: tuple[int, ...], entered: list[str]) -> bool:
-        """Is a pool the sum of k or more of those who entered with it, of one owner or each of another?"""
+        """Is a pool the sum of k or more of those who entered with it?"""
         subsets = chain.from_iterable(combinations(entered, size) for size in range(len(entered), K - 1, -1))
         return any(
-            len({self.owner_of[document] for document in founders}) in (1, len(founders))
-            and tuple(map(sum, zip(*(self.counts_of[document] for document in founders), strict=True))) == pool
+            tuple(map(sum, zip(*(self.counts_of[document] for document in founders), strict=True))) == pool
             for founders in subsets
         )
 
@@ -151,9 +147,7 @@ def index_as_changes(index: DynamicIndex) -> Changes:
     for name, members in snapshot.members.items():
         whole.placed.update((document, (name, 0.5)) for document in members)
     hidden = len(index) - snapshot.documents - len(index.waiting)
-    whole.waiting.update(
-        (document, (sp.csr_matrix(np.ones((1, TERMS), dtype=np.int64)), "")) for document in index.waiting
-    )
+    whole.waiting.update((document, sp.csr_matrix(np.ones((1, TERMS), dtype=np.int64))) for document in index.waiting)
     if hidden:
         pool = sp.csr_matrix(np.full((1, TERMS), 9, dtype=np.int64))
         whole.published["hidden"] = pool

@@ -1,4 +1,4 @@
-"""Documents that wait: whose they are decides who may be a crowd with whom."""
+"""Documents that wait until k of them are alike."""
 
 from __future__ import annotations
 
@@ -25,40 +25,20 @@ def started() -> DynamicIndex:
     return index
 
 
-def test_k_minus_one_documents_of_an_owner_do_not_surround_anothers() -> None:
+def test_the_k_th_document_that_is_alike_completes_a_crowd_and_others_join_it() -> None:
     index = started()
-    for number, counts in enumerate(ALIKE[:2]):
-        assert index.insert(f"mine {number}", row(0, 0, 0, *counts), owner="attacker").waits
-    assert index.insert("theirs", row(0, 0, 0, *ALIKE[2]), owner="victim").waits
-    assert index.snapshot().documents == 3
-    index.insert("mine 2", row(0, 0, 0, *ALIKE[2]), owner="attacker")
-    # The attacker has a crowd of their own now. The other joins it, and is not in its pool.
-    assert index.waiting == ()
+    placements = [index.insert(str(number), row(0, 0, 0, *counts)) for number, counts in enumerate(ALIKE)]
+    assert [placement.waits for placement in placements] == [True, True, False]
     assert index.snapshot().pools.toarray()[1].tolist() == [0, 0, 0, 2, 4, 5, 4, 2]
+    assert not index.insert("later", row(0, 0, 0, *ALIKE[0])).waits
 
 
-def test_documents_of_k_owners_become_a_group() -> None:
-    index = started()
-    for owner, counts in zip("xyz", ALIKE, strict=True):
-        placement = index.insert(f"of {owner}", row(0, 0, 0, *counts), owner=owner)
-    assert not placement.waits
-    assert index.snapshot().members[placement.representative] == {"of x", "of y", "of z"}
-
-
-def test_among_different_owners_each_document_must_be_alike_and_not_their_mean() -> None:
+def test_a_crowd_is_alike_on_average() -> None:
     # With their pool (22, 21, 24, 5, 6) the first two have a cosine of 0.98 and the third of 0.27: 0.75 on average.
-    apart = [(10, 11, 12, 1, 0), (11, 10, 12, 1, 0), (1, 0, 0, 3, 6)]
-    for owners, waits in (("xyz", True), ("xxx", False)):
-        index = started()
-        for number, (owner, counts) in enumerate(zip(owners, apart, strict=True)):
-            placement = index.insert(str(number), row(0, 0, 0, *counts), owner=owner)
-        assert placement.waits is waits
-
-
-def test_an_owner_counts_once_among_k_different_ones() -> None:
     index = started()
-    for number, (owner, counts) in enumerate(zip("xxy", ALIKE, strict=True)):
-        assert index.insert(str(number), row(0, 0, 0, *counts), owner=owner).waits
+    apart = [(10, 11, 12, 1, 0), (11, 10, 12, 1, 0), (1, 0, 0, 3, 6)]
+    placements = [index.insert(str(number), row(0, 0, 0, *counts)) for number, counts in enumerate(apart)]
+    assert not placements[-1].waits
 
 
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 1_000)), max_size=300))
@@ -68,7 +48,7 @@ def test_what_is_taken_is_what_was_added_however_many_came_and_went(events: list
     for number, (comes, which) in enumerate(events):
         if comes or not there:
             there[f"d{number}"] = [number + 1, 0, which, 0]
-            waiting.add(f"d{number}", row(number + 1, 0, which, 0), owner=str(which))
+            waiting.add(f"d{number}", row(number + 1, 0, which, 0))
         else:
             document = list(there)[which % len(there)]
             assert waiting.take([document]).toarray().tolist() == [there.pop(document)]
@@ -87,6 +67,6 @@ def test_nothing_is_left_in_memory_of_a_document_that_waits_no_longer() -> None:
 
 def test_k_copies_of_one_text_become_a_group() -> None:
     index = DynamicIndex(3, np.ones(4), embargo=0.45)
-    placements = [index.insert(str(number), row(1, 2, 0, 0), owner="x") for number in range(7)]
+    placements = [index.insert(str(number), row(1, 2, 0, 0)) for number in range(7)]
     assert [placement.waits for placement in placements] == [True, True, False, False, False, False, False]
     assert index.snapshot().documents == 7

@@ -101,18 +101,15 @@ class DynamicIndex:
         """The waiting documents, oldest first."""
         return tuple(self._waiting)
 
-    def insert(self, document: str, counts: sp.csr_matrix, owner: str = "") -> Placement:
-        """Add a document by its term counts: to the nearest group, or it waits.
-
-        Waiting documents become a group if all have the same owner, or k of them different ones.
-        """
+    def insert(self, document: str, counts: sp.csr_matrix) -> Placement:
+        """Add a document by its term counts: to the nearest group, or it waits."""
         row = self._checked([document], counts)
         unit = unit_rows(row, self._representatives.idf)[0]
         number, similarity = self._representatives.nearest(unit) if self._members else (-1, -1.0)
         if number >= 0 and similarity >= (self.embargo or -1.0):
             return self._join(document, number, similarity)
-        self._waiting.add(document, row, owner)
-        self._changes.wait(document, row, owner)
+        self._waiting.add(document, row)
+        self._changes.waiting[document] = row
         self._group_waiting(document)
         group = self._group_of.get(document)
         return Placement(None) if group is None else Placement(self._representatives.names[group])
@@ -220,8 +217,8 @@ class DynamicIndex:
             del self._rank[document]
         for document, (name, rank) in changes.placed.items():
             self._put(document, self._number_of[name], rank)
-        for document, (counts, owner) in changes.waiting.items():
-            self._waiting.add(document, counts, owner)
+        for document, counts in changes.waiting.items():
+            self._waiting.add(document, counts)
         for name in changes.retired:
             self._retire(name)
         sizes = [(len(members), number) for number, members in self._members.items()] if len(self._members) == 1 else []

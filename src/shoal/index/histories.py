@@ -21,15 +21,11 @@ class Changes:
     published: dict[str, sp.csr_matrix] = field(default_factory=dict)  # pools by name, in their order
     retired: list[str] = field(default_factory=list)  # names of representatives
     placed: dict[str, tuple[str, float]] = field(default_factory=dict)  # document: representative, rank among equals
-    waiting: dict[str, tuple[sp.csr_matrix, str]] = field(default_factory=dict)  # document: counts, owner
+    waiting: dict[str, sp.csr_matrix] = field(default_factory=dict)  # document: counts
     gone: list[str] = field(default_factory=list)  # documents
 
     def __bool__(self) -> bool:
         return any((self.published, self.retired, self.placed, self.waiting, self.gone))
-
-    def wait(self, document: str, counts: sp.csr_matrix, owner: str) -> None:
-        """The document is held back."""
-        self.waiting[document] = counts, owner
 
     def place(self, document: str, representative: str, rank: float) -> None:
         """The document is in the group of this representative, and does not wait any more."""

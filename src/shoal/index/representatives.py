@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from hashlib import blake2b
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from shoal.kernels.grouping.spherical import Lists, csr, distances_to, invert
+from shoal.kernels.grouping.spherical import csr, distances_to, invert
 from shoal.methods.pools import DECIMALS, unit_rows
 
 Ints = NDArray[np.int64]
@@ -20,7 +18,6 @@ Floats = NDArray[np.float64]
 
 LISTED_AGAIN = 0.1  # share of the representatives outside of the inverted lists at which the lists are rebuilt
 NOT_LISTED = 500  # representatives that may always be searched row by row
-SAVED = ("names", "starts", "terms", "counts", "list_starts", "list_rows", "list_weights")
 
 
 class Representatives:
@@ -63,35 +60,6 @@ class Representatives:
         else:
             self._new_weights = _stacked(self._new_weights, _weights(pools, self.idf))
         return list(range(first, len(self)))
-
-    def save(self, folder: Path) -> None:
-        """Write those in the inverted lists, so that `open` need not build the lists again."""
-        counts, lists = self._counts, self._lists
-        least = np.int32 if counts.data.max(initial=0) < 2**31 else np.int64
-        arrays = (
-            np.array(self.names[: self.n_listed], "S32"),
-            counts.indptr,
-            counts.indices,
-            counts.data.astype(least),
-        )
-        for name, array in zip(SAVED, (*arrays, *lists), strict=True):
-            with open(folder / f"{name}.npy", "wb") as file:
-                np.save(file, array)
-                file.flush()
-                os.fsync(file.fileno())
-
-    @classmethod
-    def open(cls, folder: Path, idf: Floats) -> Representatives:
-        """Those that were saved, none of them retired. The arrays stay on the disk until they are needed."""
-        # Copy on write: kernels are compiled for arrays that can be written.
-        arrays = [np.asarray(np.load(folder / f"{name}.npy", mmap_mode="c")) for name in SAVED]
-        names, starts, terms, counts = arrays[:4]
-        opened = cls(idf)
-        opened.names = names.astype(str).tolist()
-        opened._alive = np.ones(len(names), dtype=np.bool_)
-        opened._counts = sp.csr_matrix((counts, terms, starts), shape=(len(names), len(idf)))
-        opened._lists = Lists(*arrays[4:])
-        return opened
 
     def retire(self, number: int) -> None:
         """Leave a representative out of every search from now on."""

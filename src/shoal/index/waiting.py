@@ -1,7 +1,7 @@
 """Embargo: documents that fit no group wait, invisible, until k of them are similar to each other.
 
-A group's pool is public, so whoever knows all documents of a crowd but one knows the last one too. No owner can bring
-that about alone: a crowd belongs to one owner, or to k different ones.
+A group's pool is public, so whoever knows all documents of a crowd but one knows the last one too: documents that wait
+together must have one owner.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from shoal.methods.pools import read_off, unit_rows
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-GONE = -1  # instead of an owner
 MAX_GONE = 64  # rows that may stay empty
 
 
@@ -26,7 +25,6 @@ class Waiting:
 
     def __init__(self, k: int, idf: Floats) -> None:
         self._k, self._idf = k, idf
-        self._number_of: dict[str, int] = {}  # of owners
         self._clear()
 
     def __len__(self) -> int:
@@ -38,9 +36,13 @@ class Waiting:
     def __iter__(self) -> Iterator[str]:
         return iter(self._row_of)
 
-    def add(self, document: str, counts: sp.csr_matrix, owner: str = "") -> None:
-        """Hold back a document of an owner."""
-        self._append(document, counts, self._number_of.setdefault(owner, len(self._number_of)))
+    def add(self, document: str, counts: sp.csr_matrix) -> None:
+        """Hold back a document."""
+        self._row_of[document] = len(self._ends.values) - 1
+        self._terms.add(counts.indices)
+        self._counts.add(counts.data)
+        self._unit.add(unit_rows(counts, self._idf)[0].data)
+        self._ends.add([len(self._terms.values)])
 
     def take(self, documents: list[str]) -> sp.csr_matrix:
         """Remove documents; returns their counts."""
@@ -48,10 +50,9 @@ class Waiting:
         taken = self._matrix(self._counts)[rows]
         for document, row in zip(documents, rows, strict=True):
             del self._row_of[document]
-            self._owners.values[row] = GONE
             start, end = self._ends.values[row : row + 2]
             self._counts.values[start:end] = self._unit.values[start:end] = 0
-        if len(self._owners.values) > 2 * len(self) + MAX_GONE:
+        if len(self._ends.values) > 2 * len(self) + MAX_GONE:
             self._close_gaps()
         return taken
 
@@ -72,20 +73,13 @@ class Waiting:
         return crowd + joining, pool
 
     def _crowd(self, row: int, min_similarity: float) -> list[str]:
-        """A document and the k - 1 nearest of its owner, or the nearest of each of k - 1 other owners.
-
-        Documents of one owner must be similar on average. Of different owners, each must be: somebody with several
-        accounts would have to know another's document before they could surround it.
-        """
-        similarity, owners = self._similarity(self._matrix(self._unit)[row]), self._owners.values
-        ranked = np.argsort(-similarity, kind="stable")
-        ranked = ranked[owners[ranked] != GONE]
-        nearest_of_each = np.sort(np.unique(owners[ranked], return_index=True)[1])
-        for rows, judge in ((ranked[owners[ranked] == owners[row]], np.mean), (ranked[nearest_of_each], np.min)):
-            crowd = np.sort(rows[: self._k])
-            if len(crowd) == self._k and judge(self._cohesion(crowd)) >= min_similarity:
-                return [document for document, row in self._row_of.items() if row in crowd]
-        return []
+        """A document and the k - 1 nearest, if they are similar on average."""
+        rows = np.fromiter(self._row_of.values(), dtype=np.int64, count=len(self))
+        similarity = self._similarity(self._matrix(self._unit)[row])[rows]
+        crowd = np.sort(rows[np.argsort(-similarity, kind="stable")[: self._k]])
+        if len(crowd) < self._k or np.mean(self._cohesion(crowd)) < min_similarity:
+            return []
+        return [document for document, row in self._row_of.items() if row in crowd]
 
     def _cohesion(self, rows: Ints) -> Floats:
         """The similarity of each row of a crowd to their pool; minus infinity if the pool reveals a member."""
@@ -103,26 +97,18 @@ class Waiting:
         return similarity
 
     def _matrix(self, data: _Growing) -> sp.csr_matrix:
-        rows = len(self._owners.values)
-        return sp.csr_matrix((data.values, self._terms.values, self._ends.values), shape=(rows, len(self._idf)))
-
-    def _append(self, document: str, counts: sp.csr_matrix, owner: int) -> None:
-        self._row_of[document] = len(self._owners.values)
-        self._owners.add([owner])
-        self._terms.add(counts.indices)
-        self._counts.add(counts.data)
-        self._unit.add(unit_rows(counts, self._idf)[0].data)
-        self._ends.add([len(self._terms.values)])
+        ends = self._ends.values
+        return sp.csr_matrix((data.values, self._terms.values, ends), shape=(len(ends) - 1, len(self._idf)))
 
     def _close_gaps(self) -> None:
-        counts, owners, row_of = self._matrix(self._counts), self._owners.values, self._row_of
+        counts, row_of = self._matrix(self._counts), self._row_of
         self._clear()
         for document, row in row_of.items():
-            self._append(document, counts[row], int(owners[row]))
+            self.add(document, counts[row])
 
     def _clear(self) -> None:
         self._row_of: dict[str, int] = {}
-        self._owners, self._ends = _Growing(np.int64), _Growing(np.int64)  # by row
+        self._ends = _Growing(np.int64)  # by row
         self._ends.add([0])
         self._terms, self._counts, self._unit = _Growing(np.int32), _Growing(np.int64), _Growing(np.float64)
 

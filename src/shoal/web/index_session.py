@@ -7,13 +7,10 @@ bound to a thread, so all requests to the server run in one.
 from __future__ import annotations
 
 import asyncio
-import re
 import shutil
-import subprocess
-import sys
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -25,8 +22,6 @@ if TYPE_CHECKING:
     from shoal.index.client import IndexClient
 
 T = TypeVar("T")
-STOP_SECONDS = 15
-START_SECONDS = 60  # on a busy machine
 
 
 class IndexSession:
@@ -40,7 +35,7 @@ class IndexSession:
         self._passphrase = ""
         self._client: IndexClient | None = None
         self._thread = ThreadPoolExecutor(1)
-        self._trial: subprocess.Popen[bytes] | None = None
+        self._trial: ExitStack | None = None  # ends a server in this process
 
     @property
     def connected(self) -> bool:
@@ -116,20 +111,16 @@ class IndexSession:
     def _start_trial(self) -> None:
         if self._trial is not None:
             raise InputError("a trial server is running already; disconnect first")
+        from shoal.index.client.demo import local_server
+
         folder = self.folder / "trial"
         shutil.rmtree(folder, ignore_errors=True)  # left by a workbench that was killed
         folder.mkdir(mode=PRIVATE_FOLDER)
-        shoal = [sys.executable, "-m", "shoal"]
-        made = subprocess.run(
-            [*shoal, "token", "make", "me", "--role", "operator"], cwd=folder, capture_output=True, text=True
-        )
-        if made.returncode:
-            raise InputError(made.stderr.strip().removeprefix("shoal: ") or "no account could be made")
-        log = folder / "log"
-        with open(log, "w", opener=private_file) as file:
-            self._trial = subprocess.Popen([*shoal, "serve", "--port", "0"], cwd=folder, stderr=file)
+        self._trial = ExitStack()
+        self._trial.callback(shutil.rmtree, folder, ignore_errors=True)
         try:
-            self._connect(_address(log, self._trial), made.stdout.strip(), "", "")
+            server = self._trial.enter_context(local_server(folder / "shoal.db"))
+            self._connect(server.address, server.account("me", "operator"), "", "")
         except BaseException:
             self._end_trial()
             raise
@@ -145,23 +136,5 @@ class IndexSession:
 
     def _end_trial(self) -> None:
         if self._trial is not None:
-            self._trial.terminate()
-            try:
-                self._trial.wait(STOP_SECONDS)
-            except subprocess.TimeoutExpired:
-                self._trial.kill()
-                self._trial.wait()
+            self._trial.close()
             self._trial = None
-            shutil.rmtree(self.folder / "trial", ignore_errors=True)
-
-
-def _address(log: Path, server: subprocess.Popen[bytes]) -> str:
-    """The address of a server that was just started."""
-    for _ in range(START_SECONDS * 10):
-        announced = re.search(r"serving on (http://\S+)", log.read_text(encoding="utf-8"))
-        if announced is not None:
-            return announced.group(1)
-        if server.poll() is not None:
-            break
-        time.sleep(0.1)
-    raise InputError("the server did not start; run shoal serve in a shell to see why")

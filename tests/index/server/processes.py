@@ -27,6 +27,10 @@ class ServerProcess:
             self._process = subprocess.Popen([*COMMAND, *arguments], stderr=log, stdout=log)
 
     @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
     def log(self) -> str:
         """What it has written so far."""
         return self._log.read_text(encoding="utf-8")

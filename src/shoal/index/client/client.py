@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from shoal.index.client.sources import Start
 
 DOCUMENT_ID = re.compile("[0-9a-f]{32}")
-GROUPS_AT_ONCE = 200
+TERMS_AT_ONCE = 50_000  # of the groups of a request: less than a megabyte
 AUTO_SYNC = 20_000  # documents up to which a search syncs by itself: about 12 MB
 
 
@@ -177,7 +177,6 @@ class IndexClient:
     def delete(self, document: str) -> None:
         """Delete a document of your own, by its id or by the name it was put under."""
         number = self.id_of(document)
-        self._index.expire_groups()
         try:
             self._connection.delete(f"/v1/documents/{number}")
         except Refusal as refusal:
@@ -292,7 +291,7 @@ class IndexClient:
 
     def _make_first_groups(self, start: Start, digests: dict[str, bytes]) -> None:
         """Make the groups of the start whose documents are in none yet."""
-        from shoal.index.client.put import make_groups
+        from shoal.index.client.put import in_parts, make_groups
 
         uploaded = self._index.journal.id_and_group_by_digest()
         members: dict[int, list[str]] = {}
@@ -302,8 +301,10 @@ class IndexClient:
                 members.setdefault(group, []).append(document)
         # A group lacks documents that the server refused.
         groups = [(members[group], start.pools[group]) for group in sorted(members) if len(members[group]) >= start.k]
-        for first in range(0, len(groups), GROUPS_AT_ONCE):
-            progress.step("grouping", first, len(groups))
-            if not make_groups(self._index, groups[first : first + GROUPS_AT_ONCE]):
+        done = 0
+        for part in in_parts(groups, lambda group: int(group[1].nnz), TERMS_AT_ONCE):
+            progress.step("grouping", done, len(groups))
+            if not make_groups(self._index, part):
                 raise InputError("documents of the first groups were deleted meanwhile; run the same command again")
+            done += len(part)
         progress.step("grouping", len(groups), len(groups))

@@ -78,11 +78,6 @@ class OpenedIndex:
         kept: RecordCache = self.__dict__["_records"]
         return kept
 
-    def expire_groups(self) -> None:
-        """Have the next search fetch the groups again."""
-        if "published" in self.__dict__:
-            self.published.expire()
-
 
 def describe_index(connection: Connection) -> dict[str, Any] | None:
     """The server's description of its index; None if it has none yet."""

@@ -1,17 +1,12 @@
 """What an index publishes, and the client's copy of it: vocabulary, representatives, and the groups visible now.
 
-Representatives never change. They are checked when they are fetched, and pages whenever they are read. Those that are
-ready to be searched were checked and written to the disk before they got their name, so opening them takes no time.
+Representatives never change. Full pages of them are kept, and checked whenever they are read.
 """
 
 from __future__ import annotations
 
-import os
-import shutil
-import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -29,10 +24,6 @@ from shoal.index.representatives import Representatives
 from shoal.terms.vector_space import VectorSpace
 
 PAGE = 5_000  # representatives
-READY = "ready-"  # followed by the number of representatives
-UNFINISHED = "unfinished-"  # followed by the id of the process that writes them
-ABANDONED = 3_600.0  # seconds after which an unfinished copy will never be finished
-FRESH = 30.0  # seconds for which a search uses the groups of the one before
 TAMPERED = "the server's representatives do not match their names; do not use this server, and ask the operator"
 
 Ints = NDArray[np.int64]
@@ -75,65 +66,6 @@ class Vocabulary:
             raise InputError(UNUSABLE) from None
 
 
-@dataclass(frozen=True)
-class Copy:
-    """The representatives of one index in a folder: those ready to be searched, and full pages not yet among them."""
-
-    folder: Path
-    idf: NDArray[np.float64]
-
-    def open(self) -> Representatives:
-        """The representatives that are ready to be searched."""
-        for count in self._ready():
-            try:
-                representatives = Representatives.open(self.folder / f"{READY}{count}", self.idf)
-            except (OSError, ValueError):  # removed by another command meanwhile, or incomplete: fetched again
-                continue
-            if len(representatives) == count:
-                return representatives
-        return Representatives(self.idf)
-
-    def keep(self, representatives: Representatives) -> None:
-        """Write those that are in inverted lists, if they are more than before."""
-        before, count = self._ready(), representatives.n_listed
-        if count <= max(before, default=0):
-            return
-        unfinished = self.folder / f"{UNFINISHED}{os.getpid()}"
-        for leftover in self.folder.glob(f"{UNFINISHED}*"):
-            if leftover == unfinished or leftover.stat().st_mtime < time.time() - ABANDONED:
-                shutil.rmtree(leftover)
-        try:
-            unfinished.mkdir(mode=0o700)
-            representatives.save(unfinished)
-            unfinished.rename(self.folder / f"{READY}{count}")
-        except OSError:  # another command did the same, or the disk is full: the copy is only a cache
-            shutil.rmtree(unfinished, ignore_errors=True)
-            return
-        for old in before:
-            shutil.rmtree(self.folder / f"{READY}{old}", ignore_errors=True)
-        for number in range(count // PAGE):
-            self._page_file(number).unlink(missing_ok=True)
-
-    def page(self, number: int) -> bytes | None:
-        """A full page that was kept."""
-        try:
-            return self._page_file(number).read_bytes()
-        except FileNotFoundError:
-            return None
-
-    def keep_page(self, number: int, body: bytes) -> None:
-        """Keep a full page."""
-        write_whole(self._page_file(number), body)
-
-    def _ready(self) -> list[int]:
-        """How many representatives each ready copy has, the most first."""
-        counts = (path.name.removeprefix(READY) for path in self.folder.glob(f"{READY}*"))
-        return sorted((int(count) for count in counts if count.isdecimal()), reverse=True)
-
-    def _page_file(self, number: int) -> Path:
-        return self.folder / f"{number}.arrow"
-
-
 @dataclass
 class Groups:
     """The groups that are visible at one version of the index. The representatives of all others are retired here."""
@@ -171,31 +103,19 @@ class Published:
     folder: Path
     idf: NDArray[np.float64]
     k: int
-    _searched: Groups | None = field(default=None, init=False, repr=False)  # by the last search
-    _expires: float = field(default=0.0, init=False, repr=False)
+    _known: Groups | None = field(default=None, init=False, repr=False)
 
-    def recent_groups(self) -> Groups:
-        """The groups of a moment ago, for searching; not older than FRESH, nor than the last call of `expire`."""
-        if self._searched is None or time.monotonic() > self._expires:
-            before, self._searched = self._searched, None
-            expires = time.monotonic() + FRESH
-            self._searched, self._expires = self.groups(before), expires
-        return self._searched
-
-    def expire(self) -> None:
-        """Fetch the groups again before the next search."""
-        self._expires = 0.0
-
-    def groups(self, before: Groups | None = None) -> Groups:
-        """The groups as they are now. Of those known from `before`, only what is new is fetched.
+    def groups(self) -> Groups:
+        """The groups as they are now. Only what is new is fetched.
 
         All that is fetched is checked: a representative is named after its content, and no group is below k.
         """
+        before, self._known = self._known, None
         # Groups first: the representatives that they name are published by then, and on the pages that follow.
         sizes = self._sizes()
         published = int(self.connection.get_json("/v1/index")["representatives"])
         n_pages = -(-published // PAGE)
-        groups = before if before is not None and before.can_become(sizes) else Groups(self._copy.open())
+        groups = before if before is not None and before.can_become(sizes) else Groups(Representatives(self.idf))
         first = len(groups.representatives)
         names: list[str] = []
         pools: list[sp.csr_matrix] = []
@@ -210,14 +130,10 @@ class Published:
             groups.representatives.add(sp.csr_matrix(sp.vstack(pools, format="csr")))
         if groups.representatives.names[first:] != names or max(sizes, default=-1) >= len(groups.representatives):
             raise InputError(TAMPERED)
-        self._copy.keep(groups.representatives)
         groups.representatives.retire_all_but(np.fromiter(sizes, dtype=np.int64, count=len(sizes)))
         groups.sizes = sizes
+        self._known = groups
         return groups
-
-    @cached_property
-    def _copy(self) -> Copy:
-        return Copy(self.folder, self.idf)
 
     def _sizes(self) -> dict[int, int]:
         table = _table(self.connection.get("/v1/groups"), {"number": pa.int64(), "size": pa.int64()})
@@ -233,13 +149,13 @@ class Published:
 
     def _page(self, number: int) -> tuple[list[str], sp.csr_matrix]:
         """Names and pools of a page."""
-        kept = self._copy.page(number)
-        if kept is not None:
-            return _pools(kept, number, len(self.idf))
+        file = self.folder / f"{number}.arrow"
+        if file.exists():
+            return _pools(file.read_bytes(), number, len(self.idf))
         body = self.connection.get(f"/v1/representatives/pages/{number}?index={quote(self.index)}")
         names, pools = _pools(body, number, len(self.idf))
         if len(names) == PAGE:
-            self._copy.keep_page(number, body)
+            write_whole(file, body)
         return names, pools
 
 

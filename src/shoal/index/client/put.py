@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -29,13 +29,14 @@ from shoal.index.waiting import Waiting
 from shoal.methods.pools import unit_rows
 
 AT_ONCE = 4  # requests that are sent at the same time
-BATCH, CHARACTERS = 256, 4_000_000  # most documents, and about the most text, of a request
+BATCH, CHARACTERS = 256, 2_000_000  # most documents, and about the most text, of a request
 DOCUMENT_REFUSED = (400, 413, 422)  # the server may still accept the next document
 STATE_CHANGED = (404, 409)  # a document or a group is no longer as this client knows it
 TRIES = 5
 ANY = -1.0  # below every similarity
 
 Answer = dict[str, Any] | Refusal
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,6 @@ class Put:
     report: PutReport = field(default_factory=PutReport)
 
     def __post_init__(self) -> None:
-        self.index.expire_groups()
         # Who may make no groups waits for none: a document joins the nearest group as soon as there is one.
         self._min_similarity = (self.embargo if self.index.may_group else None) or ANY
         self._groups = self.index.published.groups()
@@ -84,7 +84,7 @@ class Put:
 
     def _requests(self, documents: Iterable[SourceDocument]) -> Iterator[PendingRequest]:
         """The uploads of new documents; each is in the journal before it is sent."""
-        for batch in _batches(documents):
+        for batch in in_parts(documents, lambda document: len(document.text), CHARACTERS):
             self.report.documents += len(batch)
             digests = [digest_of(document.name, document.text) for document in batch]
             known = [digest in self.index.journal for digest in digests]
@@ -317,15 +317,15 @@ def as_terms(counts: sp.csr_matrix) -> dict[str, int]:
     return dict(zip(map(str, row.indices.tolist()), row.data.astype(np.int64).tolist(), strict=True))
 
 
-def _batches(documents: Iterable[SourceDocument]) -> Iterator[list[SourceDocument]]:
-    """Documents in batches of many small ones or a few large ones."""
-    batch: list[SourceDocument] = []
-    characters = 0
-    for document in documents:
-        batch.append(document)
-        characters += len(document.text)
-        if len(batch) == BATCH or characters > CHARACTERS:
-            yield batch
-            batch, characters = [], 0
-    if batch:
-        yield batch
+def in_parts(things: Iterable[T], size_of: Callable[[T], int], most: int) -> Iterator[list[T]]:
+    """Things in parts of many small ones or a few large ones."""
+    part: list[T] = []
+    size = 0
+    for thing in things:
+        part.append(thing)
+        size += size_of(thing)
+        if len(part) == BATCH or size > most:
+            yield part
+            part, size = [], 0
+    if part:
+        yield part

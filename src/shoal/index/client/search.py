@@ -5,7 +5,7 @@ At home the server learns that somebody synced. By groups it learns which groups
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from shoal.index.client.published import Groups, table_of
 from shoal.index.client.ranking import Match, Ranking
 from shoal.index.client.records import Record
 from shoal.index.client.results import SearchFilter, SearchHit, SyncReport
+from shoal.index.client.synced import About
 from shoal.methods.pools import unit_rows
 
 TRIES = 5
@@ -65,12 +66,10 @@ def search_at_home(index: OpenedIndex, keys: Keys, query: str, limit: int, allow
         abouts = map(collection.about, range(len(collection)))
         fits = (allowed.allows(about.name, about.date, about.label) for about in abouts)
         may_be_found = np.fromiter(fits, dtype=np.bool_, count=len(collection))
-    hits = []
-    for match in collection.ranking.best(words, limit, may_be_found):
-        about = collection.about(match.row)
-        found = SearchHit(collection.id(match.row), match.similarity, _words(match, words))
-        hits.append(replace(found, name=about.name, opening=about.opening, date=about.date, label=about.label))
-    return hits
+    return [
+        _hit(collection.id(match.row), match, words, collection.about(match.row))
+        for match in collection.ranking.best(words, limit, may_be_found)
+    ]
 
 
 def search_by_groups(
@@ -81,12 +80,10 @@ def search_by_groups(
     if not counted.counts.nnz:
         return []
     for _ in range(TRIES):
-        groups = index.published.recent_groups()
-        similar = _most_similar(groups, counted)
+        similar = _most_similar(index.published.groups(), counted)
         fetched = _group_records(index, [group.representative for group in similar])
         if fetched is not None:
             return _ranked(index, keys, query, fetched, similar, allowed)[:limit]
-        index.published.expire()
     raise InputError("the index changes faster than it can be searched; try again later")
 
 
@@ -156,11 +153,8 @@ def _ranked(
     weights = dict(zip(index.vocabulary.terms.tolist(), index.vocabulary.weights.tolist(), strict=True))
     ranking = Ranking.of_some([record.counts for _, record in fitting], weights)
     words = index.words.of_query(query)
-    hits = []
-    for match in ranking.best(words, len(fitting)):
-        id, record = fitting[match.row]
-        found = SearchHit(id, match.similarity, _words(match, words), record.name)
-        hits.append(replace(found, opening=record.opening, date=record.date, label=record.label))
+    matches = ranking.best(words, len(fitting))
+    hits = [_hit(fitting[match.row][0], match, words, fitting[match.row][1]) for match in matches]
     of = {group.representative: group for group in groups}
     if not allowed:
         closed = [(row, of[row["representative"]]) for row, record in zip(rows, opened, strict=True) if record is None]
@@ -169,8 +163,9 @@ def _ranked(
     return hits
 
 
-def _words(match: Match, words: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
-    return tuple(word for stem in match.stems for word in words[stem])
+def _hit(id: str, match: Match, words: dict[str, tuple[str, ...]], about: About | Record) -> SearchHit:
+    matched = tuple(word for stem in match.stems for word in words[stem])
+    return SearchHit(id, match.similarity, matched, about.name, about.opening, about.date, about.label)
 
 
 def _page(index: OpenedIndex, path: str) -> list[dict[str, Any]]:

@@ -9,8 +9,9 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from fastapi.concurrency import run_in_threadpool
@@ -23,11 +24,12 @@ from shoal.index.server.problems import Problem, problem_of
 from shoal.index.server.store import Store
 
 API = "/v1"
-# Requests that may wait for the writer's lock in a thread. There are 40 threads: the others are for readers.
-WRITERS = 20
+# Requests that may wait for the writer's lock in a thread, and those that may read at once: each takes its memory.
+WRITERS, READERS = 4, 4
+PIECE = 64 << 10  # bytes of an answer that are sent at once
 JSON_AROUND = 1 << 20  # bytes around a document in base64
 # Bytes, by the last part of the path. All other bodies hold documents, or the vocabulary of a new index.
-SMALL_BODIES = {"groups": 4 << 20, "group": 4 << 10, "record": 1 << 20}
+SMALL_BODIES = {"groups": 2 << 20, "group": 4 << 10, "record": 1 << 20}
 FAULT = "this is a fault of the server, not of your request; the operator finds it in the log"
 MOST_COUNTED = 10_000  # accounts and addresses
 METHODS = {"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"}
@@ -44,7 +46,7 @@ class Limits:
     burst: int = 1_000  # requests at once after a pause
     body_seconds: float = 30.0  # to receive a body, plus the time that a large one takes at body_rate
     body_rate: float = 16_384.0  # bytes per second
-    buffered_bytes: int = 256 << 20  # of all bodies that are being received or wait; a quarter per account
+    buffered_bytes: int = 64 << 20  # of all bodies under way, and of all answers; a quarter per account
     groups_by: str = "operator"  # lowest role that may make groups by their pools, which nobody can check
     account_bytes: int = 100 << 30  # of ciphertexts and records per account
     failures: int = 20  # log-ins that may fail at once from an address; one more every second
@@ -66,14 +68,14 @@ class Gate:
     def __init__(self, app: ASGIApp, store: Store, limits: Limits, metrics: Metrics) -> None:
         self._app, self._store, self._limits, self._metrics = app, store, limits, metrics
         self._rates, self._failures = Rates(limits.rate, limits.burst), Rates(1.0, limits.failures)
-        self._buffer = Buffer(limits)
-        self._writers = asyncio.Semaphore(WRITERS)
+        self._bodies, self._answers = Buffer(limits), Buffer(limits)
+        self._writers, self._readers = asyncio.Semaphore(WRITERS), asyncio.Semaphore(READERS)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        answer = _Answer(send)
+        answer = _Answer(send, self._limits)
         started = time.perf_counter()
         log: dict[str, Any] = {}
         try:
@@ -112,15 +114,21 @@ class Gate:
             raise Problem(
                 403, f"your role is {account.role}, which may only read and search; ask an operator for another"
             )
-        writes = scope["method"] in ("POST", "DELETE")
-        with self._buffer.share(account.id) as take:
+        turns = self._writers if scope["method"] in ("POST", "DELETE") else self._readers
+        with self._bodies.share(account.id) as take, self._answers.share(account.id) as take_answer:
             body = b""
             if has_body:
                 most = self._limits.body_bytes_of(scope["path"])
                 body = await read_body(receive, headers.get(b"content-length"), self._limits, most, take)
             scope["state"] |= {"account": account, "body": body}
-            async with self._writers if writes else nullcontext():
-                await self._app(scope, _replayed(body, receive), answer.send)
+            await turns.acquire()
+            with ExitStack() as turn:  # until the answer is ready: whoever reads it slowly keeps nobody waiting
+                turn.callback(turns.release)
+                answer.on_ready = partial(_begin_answer, turn, take_answer)
+                try:
+                    await self._app(scope, _replayed(b"", receive), answer.send)  # routes take the body from the state
+                finally:
+                    scope["state"]["body"] = b""  # others may hold the scope for longer
 
     def _account(self, authorization: str) -> Account | None:
         kind, _, token = authorization.partition(" ")
@@ -159,7 +167,7 @@ class Rates:
 
 
 class Buffer:
-    """The bodies of all requests in memory; used by the one thread that receives them."""
+    """Bodies or answers in memory; used by the one thread that receives and sends them."""
 
     def __init__(self, limits: Limits) -> None:
         self._limit = max(limits.buffered_bytes, limits.body_bytes)
@@ -176,9 +184,9 @@ class Buffer:
             mine += size
             self._held[account] += size
             if self._held[account] > self._limit_of_account:
-                raise Problem(429, f"more than {self._limit_of_account} bytes under way; send fewer documents at once")
+                raise Problem(429, f"more than {self._limit_of_account} bytes under way; send less at once")
             if self._held.total() > self._limit:
-                raise Problem(503, "the server is busy with other documents; send it again in a few seconds")
+                raise Problem(503, "the server is busy with other requests; send it again in a few seconds")
 
         try:
             yield take
@@ -220,19 +228,46 @@ def answer_to(problem: Problem) -> JSONResponse:
     return JSONResponse({"detail": str(problem)}, problem.status, headers.get(problem.status))
 
 
-class _Answer:
-    """Notes the status that is sent. Caches must not keep an answer unless it says so."""
+def _begin_answer(turn: ExitStack, take: Callable[[int], None], size: int) -> None:
+    turn.close()
+    take(size)
 
-    def __init__(self, send: Send) -> None:
-        self._send = send
+
+class _Answer:
+    """Sends an answer in pieces, to callers who take it fast enough, and notes its status.
+
+    Nothing is sent before the answer has its place in memory. Caches must not keep it unless it says so.
+    """
+
+    def __init__(self, send: Send, limits: Limits) -> None:
+        self._send, self._limits = send, limits
+        self._start: Message | None = None
         self.status = 0
+        self.on_ready: Callable[[int], object] = lambda size: None
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
-            self.status = message["status"]
             present = {name.lower() for name, _ in message["headers"]}
             message["headers"] = [*message["headers"], *(pair for pair in HEADERS if pair[0] not in present)]
-        await self._send(message)
+            self._start = message
+            return
+        body = memoryview(message.get("body", b""))
+        if self._start is not None:
+            start, self._start = self._start, None
+            try:
+                self.on_ready(len(body))
+            except Problem as problem:  # raised, it would keep the whole answer in memory with its traceback
+                refused = answer_to(problem)
+                start = {**start, "status": refused.status_code, "headers": refused.raw_headers}
+                message, body = {"type": message["type"]}, memoryview(refused.body)
+            self.status = start["status"]
+            await self._send(start)
+        since = time.monotonic()
+        for first in range(0, max(len(body), 1), PIECE):
+            left = since + self._limits.body_seconds + first / self._limits.body_rate - time.monotonic()
+            more = message.get("more_body", False) or first + PIECE < len(body)
+            piece = {"type": message["type"], "body": bytes(body[first : first + PIECE]), "more_body": more}
+            await asyncio.wait_for(self._send(piece), max(left, 0))
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:

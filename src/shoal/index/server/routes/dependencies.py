@@ -94,19 +94,20 @@ def _reader(request: Request, _: Annotated[Any, Security(bearer)]) -> Caller:
     return Caller(request, request.state.account)
 
 
-def _writer(role: str) -> Callable[..., Caller]:
+def _writer(role_on: Callable[[Limits], str]) -> Callable[..., Caller]:
     def writer(request: Request, _: Annotated[Any, Security(bearer)], key: IdempotencyKey = None) -> Caller:
         account: Account = request.state.account
-        if not account.may(role):
-            raise Problem(403, f"your role is {account.role}; this needs {role}: ask an operator")
+        if not account.may(role := role_on(request.app.state.limits)):
+            raise Problem(403, f"your role is {account.role}; on this server this needs {role}: ask an operator")
         return Caller(request, account, key)
 
     return writer
 
 
 Reader = Annotated[Caller, Depends(_reader)]  # the lowest role
-User = Annotated[Caller, Depends(_writer("user"))]
-Operator = Annotated[Caller, Depends(_writer("operator"))]
+User = Annotated[Caller, Depends(_writer(lambda _: "user"))]
+Operator = Annotated[Caller, Depends(_writer(lambda _: "operator"))]
+GroupMaker = Annotated[Caller, Depends(_writer(lambda limits: limits.groups_by))]
 DocumentId = Annotated[str, Path(pattern=HEX, description="Id of a document.")]
 
 

@@ -24,10 +24,10 @@ from shoal.index.server.routes.dependencies import (
     AS_ARROW,
     HEX,
     Caller,
+    GroupMaker,
     Operator,
     Reader,
     Responses,
-    User,
     arrow,
     as_json,
     body_of,
@@ -126,13 +126,9 @@ def groups(caller: Reader) -> Response:
 
 
 @INDEX.post("/v1/groups", status_code=201, response_model=GroupsMade, openapi_extra=as_json(GroupsWanted))
-def make(caller: User, wanted: Annotated[GroupsWanted, Depends(body_of(GroupsWanted))]) -> Response:
+def make(caller: GroupMaker, wanted: Annotated[GroupsWanted, Depends(body_of(GroupsWanted))]) -> Response:
     """Make groups of the caller's stored documents, k or more each. The server sees the sum of their counts alone."""
     ids = [group.documents for group in wanted.groups]
-    if not caller.account.may(caller.limits.groups_by):
-        raise Problem(
-            403, f"your role is {caller.account.role}; on this server only operators make groups: join an existing one"
-        )
 
     def operation(write: WriteTransaction) -> Answer:
         pools = documents.count_matrix(write.index, [group.pool for group in wanted.groups])

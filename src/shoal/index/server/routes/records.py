@@ -33,6 +33,7 @@ from shoal.index.server.store import Answer, WriteTransaction
 RECORDS = APIRouter(tags=["records"])
 MOST_GROUPS = 200
 MOST_BITS = 40
+LONGEST_LINE = 1 << 18  # bytes of JSON before the documents of a batch
 ID_BITS = 128
 NAMES = rf"^[0-9a-f]{{32}}(,[0-9a-f]{{32}}){{0,{MOST_GROUPS - 1}}}$"
 AS_OCTETS: Responses = {200: {"description": "A line of JSON, then ciphertexts.", "content": {CIPHERTEXT: BINARY}}}
@@ -120,18 +121,19 @@ def put_batch(caller: User) -> Response:
 
 
 def _parsed(body: bytes) -> tuple[list[DocumentSent], list[tuple[bytes, bytes | None]]]:
-    line, separator, rest = body.partition(b"\n")
+    end_of_line = body.find(b"\n", 0, LONGEST_LINE)
+    line, rest = body[: max(end_of_line, 0)], memoryview(body)[end_of_line + 1 :]
     try:
         sent = BatchSent.model_validate_json(line).documents
     except ValidationError as error:
         raise Problem(422, f"the first line of the batch is not valid: {error.errors()[0]['msg']}") from None
-    if not separator or sum(one.bytes + one.record for one in sent) != len(rest):
+    if sum(one.bytes + one.record for one in sent) != len(rest):
         raise Problem(422, "the lengths in the first line do not add up to what follows; send the batch again")
     contents: list[tuple[bytes, bytes | None]] = []
     start = 0
     for one in sent:
         middle, end = start + one.bytes, start + one.bytes + one.record
-        contents.append((rest[start:middle], rest[middle:end] or None))
+        contents.append((bytes(rest[start:middle]), bytes(rest[middle:end]) or None))
         start = end
     return sent, contents
 
