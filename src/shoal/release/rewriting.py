@@ -29,13 +29,13 @@ from shoal.results.claims import Claim
 from shoal.results.summary import Dialect
 from shoal.verification.copies import dictionary_of
 from shoal.verification.delimited import text_of
-from shoal.verification.pages import pages_of
 from shoal.verification.parquet import parquet_file
 from shoal.verification.promises import Counts
 from shoal.verification.release_files import ReleaseFolder
 from shoal.verification.sanitized_files import repacked_pictures
 from shoal.verification.signatures import SIGNATURE
 from shoal.verification.tables import read_released_table
+from shoal.verification.verify import pages_of
 
 
 def copy_claims(release: ReleaseFolder, content: dict[str, Any]) -> Iterator[Claim]:

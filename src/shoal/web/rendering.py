@@ -11,7 +11,7 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from shoal.data.kinds.bands import Band
+from shoal.data.kinds.inspection import Band
 from shoal.pages import words
 from shoal.web.protecting.result import attack_in_words, figures, has_leaks, open_points, signed_by
 from shoal.web.wording import PROMISES, for_people
