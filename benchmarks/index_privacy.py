@@ -174,8 +174,13 @@ class Operator:
         groups = index.published.groups()
         self._number = {name: number for number, name in enumerate(groups.representatives.names)}
         self._pools = unit_rows(groups.representatives.pools.astype(float), index.space.idf_)[0]
-        rows = _group_records(index, list(self._number))
-        self._group_of = {row["document"]: row["representative"] for row in rows or []}
+        names = list(self._number)
+        rows = [
+            row
+            for first in range(0, len(names), 100)
+            for row in _group_records(index, names[first : first + 100]) or ()
+        ]
+        self._group_of = {row["document"]: row["representative"] for row in rows}
 
     def guesses(self, seen: list[Traffic], chosen: np.ndarray) -> dict[str, Any]:
         """How often the topic and the document are guessed, with 95 % intervals, and how many candidates there are."""
