@@ -137,23 +137,23 @@ def published(files: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def against_full(file: str, distance: str) -> dict[str, Any]:
-    """Our search against a solver of mixed-integer programs with all n (n - 1) rows."""
+    """Our searches in turns against a solver of mixed-integer programs with all n (n - 1) rows."""
     from tests.reference.full_program import full_program
 
     from shoal.attacks.learned.records import side_by_side
-    from shoal.attacks.proof.conflicts import learn_by_conflicts
     from shoal.attacks.proof.families import DISTANCES
+    from shoal.attacks.proof.linkage import learn_in_turns
     from shoal.attacks.proof.optimum import Limits, Rivals
 
     records = side_by_side(*file_of(file, EXAMPLE))
     rivals = Rivals(records, DISTANCES[distance](records.n_attributes))
-    learn_by_conflicts(rivals, [], Limits(LIMIT))  # compiled
+    learn_in_turns(rivals, [], Limits(LIMIT))  # compiled
 
     def fastest(search: Callable[[], Any]) -> Any:
         return min((search() for _ in range(3)), key=lambda optimum: optimum.seconds)
 
     ours, full = (
-        fastest(lambda: learn_by_conflicts(rivals, [], Limits(LIMIT))),
+        fastest(lambda: learn_in_turns(rivals, [], Limits(LIMIT))),
         fastest(lambda: full_program(rivals, LIMIT)),
     )
     return {

@@ -18,7 +18,8 @@ from shoal.attacks.proof.families import OWA, Bilinear, Choquet, WeightedMean
 from shoal.attacks.proof.optimum import LOST, MARGIN, Limits, Rivals
 from shoal.kernels.linking.cones import Cones
 from shoal.kernels.linking.conflicts import certificate, tight_set
-from tests.attacks.proof.test_optimum import in_threes, most_by_two_weights, noisy, recounted, small_tables
+from tests.attacks.proof.test_optimum import most_by_two_weights
+from tests.attacks.proof.test_turns import in_threes, noisy, recounted, small_tables
 from tests.reference.full_program import full_program
 
 MAKERS = {

@@ -37,6 +37,10 @@ class _Simplex:
         self.n = self.size = n
         self.lower = LEAST if positive else 0.0
 
+    def corners(self) -> Floats:
+        """The weights of which all others are means."""
+        return self.lower + (1.0 - self.n * self.lower) * np.eye(self.n)
+
     def plain(self) -> Floats:
         return np.full(self.n, 1.0 / self.n)
 
@@ -239,7 +243,8 @@ class Bilinear:
         return entries / largest if largest > 0 else entries
 
 
-Family = WeightedMean | OWA | Choquet | Bilinear
+Simplex = WeightedMean | OWA
+Family = Simplex | Choquet | Bilinear
 
 
 def nearest_semidefinite(matrix: Floats) -> Floats:

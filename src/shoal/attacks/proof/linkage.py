@@ -25,12 +25,14 @@ from shoal.attacks.proof.families import (
     check_distance,
     nearest_semidefinite,
 )
-from shoal.attacks.proof.optimum import Limits, Optimum, Rivals
+from shoal.attacks.proof.optimum import Limits, Optimum, Rivals, learn_by_cells, suits
 from shoal.attacks.rates import check_count, rate_of
 from shoal.errors import InputError
 from shoal.kernels import Floats
 from shoal.results.attacks import Learned
 
+FEW_CELLS = 100_000  # what a table that is easy for cells needs
+QUICK = 0.2  # of the time, at most
 FIRST = 0.2  # share of the time for the simpler families whose solutions a richer one begins with
 
 
@@ -100,7 +102,7 @@ def prove(
     family = DISTANCES[distance](records.n_attributes)
     starts = _starts(records, family, limits.seconds * FIRST, limits.nodes)
     left = replace(limits, seconds=limits.seconds - (time.monotonic() - began))
-    optimum = learn_by_conflicts(Rivals(records, family, share), starts, left)
+    optimum = learn_in_turns(Rivals(records, family, share), starts, left)
     parameters, found, proved = optimum.parameters, optimum.found, optimum.proved
     if distance == "bilinear-semidefinite":
         assert isinstance(family, Bilinear)
@@ -123,6 +125,24 @@ def prove(
         seconds=time.monotonic() - began,
     )
     return learned, family.distance(best)
+
+
+def learn_in_turns(rivals: Rivals, starts: list[Floats], limits: Limits) -> Optimum:
+    """From parameters to begin with, such as a heuristic's, to the best ones and a bound."""
+    if not suits(rivals):
+        return learn_by_conflicts(rivals, starts, limits)
+    few = FEW_CELLS if limits.nodes is None else min(FEW_CELLS, limits.nodes)
+    quick = learn_by_cells(rivals, starts, replace(limits, seconds=QUICK * limits.seconds, nodes=few))
+    if quick.within(limits.gap):
+        return quick
+    left = replace(limits, seconds=limits.seconds - quick.seconds)
+    thorough = learn_by_conflicts(rivals, [*starts, quick.parameters], left)
+    return replace(
+        thorough,
+        bound=max(thorough.found, min(thorough.bound, quick.bound)),
+        rounds=quick.rounds + thorough.rounds,
+        seconds=quick.seconds + thorough.seconds,
+    )
 
 
 def _starts(records: Records, family: Family, seconds: float, nodes: int | None) -> list[Floats]:
@@ -148,7 +168,7 @@ def _starts(records: Records, family: Family, seconds: float, nodes: int | None)
 def _simpler(records: Records, family: Family, seconds: float, nodes: int | None) -> list[Floats]:
     """The optimum of a family by the margin, and what finds the most when ties count by their chance."""
     starts = _starts(records, family, 0.0, None)
-    optimum = learn_by_conflicts(Rivals(records, family), starts, Limits(seconds, nodes)).parameters
+    optimum = learn_in_turns(Rivals(records, family), starts, Limits(seconds, nodes)).parameters
     return [optimum, _best(records, family, [optimum, family.plain(), *starts])[0]]
 
 
