@@ -515,10 +515,10 @@ TABLES = (
         "Index server: searches",
         "Documents made of the FRUS passages, k=5: each as long as a passage, its words drawn from that passage and "
         "the five on either side; five successive ones are a group. 500 queries of three words, one after the other, "
-        "10 documents each: by `POST /v1/search`, and by the client that ranks itself from its copy and asks the "
-        "server for the documents of the best groups. `shoal serve` on SQLite, HTTP included; CPU is that of all "
-        "threads of the server, or of the client. Bar at a million: 95 % below 100 ms; time less than in proportion "
-        "to the documents.",
+        "10 documents each, by the client that ranks from its copy and asks the server for the documents of the best "
+        "groups. *Server* and, below, *thin put* are of an earlier server that ranked itself. `shoal serve` on "
+        "SQLite, HTTP included; CPU is that of all threads of the server, or of the client. Bar at a million: 95 % "
+        "below 100 ms; time less than in proportion to the documents.",
     ),
     (
         "index_scale",
