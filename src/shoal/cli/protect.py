@@ -90,7 +90,7 @@ def _notes(promises: dict[str, Any]) -> Iterator[str]:
         if 2 * column["values"] > promises["rows"]:
             yield (
                 f"note: {name} has {column['values']:,} different values for {promises['rows']:,} records: "
-                "it all but names them"
+                "it all but names them; protect or drop it if others know some of them"
             )
         if column["least"] <= 1 and promises["anonymity"]["k"] is not None:
             yield (

@@ -63,3 +63,9 @@ def test_88_and_99_beside_a_scale_are_codes_for_missing_values(values: list[int]
 def test_codes_with_letters_among_their_digits_are_codes() -> None:
     departments = np.array(["01", "2A", "13", "69"])[np.arange(300) % 4]
     assert survey(Département=departments)["Département"].kind is Kind.CODE
+
+
+def test_a_confidential_amount_that_all_but_names_its_record_is_said_to() -> None:
+    incomes = survey(income=np.arange(300) * 17 + 900, salary=np.arange(300) % 20 * 100)
+    assert "300 values all but name 300 records" in incomes["income"].reason
+    assert incomes["salary"].role is Role.CONFIDENTIAL and "all but name" not in incomes["salary"].reason

@@ -76,7 +76,10 @@ def suggested_role(name: str, kind: Kind, column: Any, data: pa.Table) -> tuple[
     if not _has_named_weight(data) and (_determined_weight(name, column, data) or _spreads_like_weights(column)):
         return Role.WEIGHT, "its numbers are like sampling weights: if it is an amount, write protect"
     if names_wanted(name):
-        return Role.CONFIDENTIAL, "by its name it is what an intruder wants to learn: released, and watched"
+        reason = "by its name it is what an intruder wants to learn: released, and watched"
+        if 2 * distinct > n_rows:
+            reason += f"; its {distinct:,} values all but name {n_rows:,} records: if others know some, write protect"
+        return Role.CONFIDENTIAL, reason
     if words & KNOWN_ELSEWHERE:
         return Role.QUASI, "by its name others may know it of a person: it is protected"
     if kind is Kind.DATE:
