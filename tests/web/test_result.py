@@ -57,6 +57,20 @@ def test_a_column_that_singles_out_and_a_method_without_a_crowd_are_open(people:
     assert mended(plan.with_options(method="noise", percent=5.0), point.option, "").method.method is None
 
 
+def test_a_confidential_column_that_all_but_names_its_records_is_open_and_protecting_it_mends_it(
+    people: pa.Table, tmp_path: Path
+) -> None:
+    people = people.set_column(1, "pay", pa.array(range(1000, 1000 + ROWS)))
+    (point,) = open_points(certificate(people, tmp_path, l=2))
+    assert point.words == (
+        "pay is released unchanged, with 24 different values among 24 records: whoever knows one finds its record."
+    )
+    plan = Request.of(people, {"quasi": ["age"], "confidential": ["pay"], "drop": ["code"], "l": 2})
+    better = mended(plan, point.option, point.value)
+    assert better.given == {"quasi": ("age", "pay"), "drop": ("code",)}
+    assert open_points(certificate(people, tmp_path / "mended", **better.given | {"confidential": None})) == []
+
+
 def test_the_owner_sees_the_loss_as_it_was_measured_and_the_attack_as_a_headline() -> None:
     stated = {"withheld": [], "information_loss": None, "loss_range": {"low": 0.0, "high": 0.1}, "attacks": []}
     promises = {

@@ -39,7 +39,7 @@ class OpenPoint:
 def open_points(certificate: Mapping[str, Any]) -> list[OpenPoint]:
     """What keeps a release from being called safe to hand out; none: all that was to be promised is."""
     promises, stated = certificate["promises"], certificate["stated"]
-    return [*_no_crowd(promises["anonymity"]), *_unwatched(promises), *_singling_out(stated)]
+    return [*_no_crowd(promises["anonymity"]), *_unwatched(promises), *_singling_out(promises, stated)]
 
 
 def _no_crowd(anonymity: Mapping[str, Any]) -> list[OpenPoint]:
@@ -71,11 +71,22 @@ def _unwatched_in_words(column: Mapping[str, Any]) -> str:
     return f"In {groups} all records have the same {name}: whoever is known to be there is known to have it."
 
 
-def _singling_out(stated: Mapping[str, Any]) -> list[OpenPoint]:
+def _singling_out(promises: Mapping[str, Any], stated: Mapping[str, Any]) -> list[OpenPoint]:
     allowed = (stated.get("report") or {}).get("figures", {}).get("allowed", ())
+    named = [column for column in promises["diversity"]["columns"] if 2 * column["values"] > promises["rows"]]
     return [
         OpenPoint(f"{name} is released unchanged and singles records out.", f"Leave {name} out", "drop", name)
         for name in allowed
+    ] + [
+        OpenPoint(
+            f"{column['column']} is released unchanged, with {column['values']:,} different values among "
+            f"{count(promises['rows'], 'record')}: whoever knows one finds its record.",
+            f"Protect {column['column']} too",
+            "quasi",
+            column["column"],
+        )
+        for column in named
+        if column["column"] not in allowed
     ]
 
 
@@ -85,11 +96,13 @@ def mended(plan: Request, option: str, value: str) -> Request:
         return plan.with_options(l=2)
     if option == "method":
         return plan.with_options(method=None, percent=None, attribute_groups=None)
-    if option != "drop":
+    if option not in ("drop", "quasi"):
         raise InputError("there is nothing to mend; choose other settings")
-    lists = {name: plan.given.get(name) or () for name in ("confidential", "insensitive", "drop", "allow")}
+    lists = {name: plan.given.get(name) or () for name in ("quasi", "confidential", "insensitive", "drop", "allow")}
     left: dict[str, Any] = {name: [one for one in columns if one != value] or None for name, columns in lists.items()}
-    return plan.with_options(**left | {"drop": [*(left["drop"] or ()), value]})
+    if left["confidential"] is None:  # nothing is left that a promise could be about
+        left |= dict.fromkeys(("l", "c", "t", "beta")) | {"diversity": "distinct"}
+    return plan.with_options(**left | {option: [*(left[option] or ()), value]})
 
 
 def figures(certificate: Mapping[str, Any], measured_loss: float | None = None) -> list[Figure]:
