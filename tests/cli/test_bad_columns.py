@@ -28,7 +28,7 @@ COLUMNS = {
     "most_gone": ["" if n > 1 else str(n) for n in range(N)],
     "compact": ["20240230" if n == 3 else f"202401{n + 10}" for n in range(N)],
     "months": [f"{n + 1} {'May' if n else 'mai'} 1980" for n in range(N)],
-    "money": [f"{n} €" for n in range(N)],
+    "money": [f"{n} ¤?" for n in range(N)],
     "old": ["90+" if n == N - 1 else str(60 + n) for n in range(N)],
     "wide": [str(10_000 + n) for n in range(N)],
     "year": [str(1980 + n) for n in range(N)],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ import pytest
 from fastapi.testclient import TestClient
 
 from shoal.web.app import create_app
-from shoal.web.index_session import _address
 from shoal.web.wording import for_people
 from shoal.web.worker_process import WorkerProcess
 from shoal.web.workspace import Workspace
@@ -162,19 +160,3 @@ def test_no_page_speaks_of_options_or_of_places_in_the_private_folder(said: str,
     words = for_people(said)
     assert shown in words
     assert "--" not in words and "/" not in words
-
-
-def test_a_server_to_try_may_take_half_a_minute_to_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    log = tmp_path / "log"
-    log.write_text("")
-    passed: list[float] = []
-
-    def wait(seconds: float) -> None:
-        passed.append(seconds)
-        if sum(passed) > 30:
-            log.write_text("shoal: serving on http://127.0.0.1:8750\n")
-
-    monkeypatch.setattr("shoal.web.index_session.time.sleep", wait)
-    with subprocess.Popen(["sleep", "9"]) as server:
-        assert _address(log, server) == "http://127.0.0.1:8750"
-        server.kill()

@@ -82,9 +82,12 @@ def _of_leaks(card: Any) -> list[tuple[str, str]]:
 
 
 def _notes(found: Any) -> list[str]:
+    """What was not warned of while the figures were made."""
+    if hasattr(found, "attack"):
+        return list(found.notes)
     models = getattr(found, "models", None)
     if models is None or models.learnable:
-        return list(getattr(found, "notes", ()))
+        return []
     return [f"even from the originals, models learn next to nothing of {models.target}; choose another --target"]
 
 

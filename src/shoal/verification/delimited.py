@@ -21,7 +21,7 @@ import pyarrow.csv
 from shoal.verification.release_files import Refused, ReleaseFolder, owned_by_arrow
 
 BLOCK = 1 << 22
-LONGEST_ROW = 1 << 26  # bytes
+LONGEST_ROW = 1 << 25  # bytes
 NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d*[1-9])?(?:e[+-]?\d{1,3})?", re.ASCII)
 WHOLE = re.compile(r"-?(?:0|[1-9]\d{0,17})", re.ASCII)
 MISSING = ("", ".", "?", "NA", "N/A", "NaN", "nan", "null", "NULL")

@@ -133,7 +133,7 @@ def test_a_token_expires_and_is_renewed_and_replaced(api: Api, sqlite: str) -> N
     def status(token: str) -> int:
         return api.client.get("/v1/index", headers={"Authorization": f"Bearer {token}"}).status_code
 
-    made = shoal("token", "make", "archive", "--days", "0.0000001", "--database", sqlite)
+    made = shoal("token", "make", "archive", "--days", "0.000000000001", "--database", sqlite)
     token = made.stdout.strip()
     account = token.split("_")[1]
     assert status(token) == 401
