@@ -141,6 +141,13 @@ def test_marks_between_thousands_and_signs_of_money_are_left_out_and_said(tmp_pa
     assert any(": a" in one and "read as plain numbers" in one for one in said)
 
 
+def test_a_column_of_thousands_stands_beside_one_whose_commas_divide_none(tmp_path) -> None:
+    data, _, _ = read(tmp_path, b"a;b\n137,17;2.521\n103,49;4.452\n98,5;950\n")
+    assert data.to_pydict() == {"a": [137.17, 103.49, 98.5], "b": [2521, 4452, 950]}
+    with pytest.raises(InputError, match="which may be a decimal sign"):
+        read(tmp_path, b"a;b\n137,17;2.5\n103,49;4.4\n")
+
+
 def test_points_between_thousands_of_another_column_are_read_where_one_shows_the_decimal_comma(tmp_path) -> None:
     data, _, _ = read(tmp_path, b"a;b\n1.234,56;1.234\n9,50;12\n2,50;2.000.000\n")
     assert data["b"].to_pylist() == [1234, 12, 2000000]

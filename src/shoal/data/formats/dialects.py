@@ -284,7 +284,9 @@ def _decimal(data: pa.Table, delimiter: str, name: str) -> str:
     """
     texts = {column: _given_texts(data[column]) for column in data.column_names if is_text(data[column].type)}
     commas = [column for column, cells in texts.items() if _have_decimal_comma(cells)]
-    points = any(pa.types.is_floating(field.type) for field in data.schema)
+    certain = not all(all_match(texts[column], GROUPED) for column in commas)  # 137,17 divides no thousands
+    floats = [field.name for field in data.schema if pa.types.is_floating(field.type)]
+    points = any(not (certain and delimiter == ";" and _may_be_thousands(data[column])) for column in floats)
     both = [cells for cells in texts.values() if any_match(cells, MARK_AND_COMMA) and _are_amounts(cells, ",")]
     if delimiter == "," or both:  # 1.234,56 shows which is which
         return "," if both and not (points and delimiter == ",") else "."
@@ -292,13 +294,21 @@ def _decimal(data: pa.Table, delimiter: str, name: str) -> str:
     points |= any(any_match(cells, r"\d[^\d.]\d{3}\.\d") and _are_amounts(cells, ".") for cells in texts.values())
     if not commas:
         return "," if delimiter == ";" and not points else "."
-    if points or all(all_match(texts[column], GROUPED) for column in commas):
+    if points or not certain:
         raise InputError(
             f"{name} has numbers with a comma, which may be a decimal sign or divide thousands; "
             "say which sign is the decimal one: {option} or {option}",
             ("decimal comma", "decimal point"),
         )
     return ","
+
+
+def _may_be_thousands(column: pa.ChunkedArray) -> bool:
+    """Whether numbers with a point have three digits behind it, as 2.521 where the point divides thousands."""
+    thousands = pc.multiply(pc.drop_null(column), 1000.0)
+    whole = pc.less(pc.abs(pc.subtract(thousands, pc.round(thousands))), 1e-6)
+    third_digit = pc.greater(pc.abs(pc.subtract(thousands, pc.multiply(pc.round(pc.divide(thousands, 10)), 10))), 0.5)
+    return bool(pc.all(whole).as_py()) and (pc.mean(pc.cast(third_digit, pa.int8())).as_py() or 0.0) > 0.5
 
 
 def _with_amounts(data: pa.Table, verbatim: set[str], decimal: str, name: str) -> pa.Table:
