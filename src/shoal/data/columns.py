@@ -180,7 +180,7 @@ def column_numbers(column: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
     column = plain(column)
     if not holds_numbers(column.type):
         raise not_numbers(column, name)
-    numbers: NDArray[np.float64] = column.cast(pa.float64(), safe=False).to_numpy()
+    numbers: NDArray[np.float64] = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     whole = pa.types.is_integer(column.type) or (pa.types.is_decimal(column.type) and column.type.scale <= 0)
     _refuse(np.isinf(numbers), name, "infinite value", "{}; replace them or drop the rows")
     _refuse(

@@ -69,3 +69,12 @@ def test_a_confidential_amount_that_all_but_names_its_record_is_said_to() -> Non
     incomes = survey(income=np.arange(300) * 17 + 900, salary=np.arange(300) % 20 * 100)
     assert "300 values all but name 300 records" in incomes["income"].reason
     assert incomes["salary"].role is Role.CONFIDENTIAL and "all but name" not in incomes["salary"].reason
+
+
+def test_what_is_built_like_the_number_of_a_person_is_never_protected_by_listing_it() -> None:
+    tax_codes = [f"RSSMRA{row // 2:03d}A01H501Z" for row in range(300)]  # two records each
+    phones = 3_470_000_000 + np.random.default_rng(0).permutation(300) * 997
+    columns = survey(codice_fiscale=tax_codes, cellulare=phones, fortune=(phones % 9_973) ** 2 * 100)
+    assert columns["codice_fiscale"].role is Role.PERSON
+    assert columns["cellulare"].role is Role.IDENTIFIER and "write protect" in columns["cellulare"].reason
+    assert columns["fortune"].role is Role.QUASI

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shoal.data.columns import holds_numbers, plain
+from shoal.data.columns import all_match, holds_numbers, is_text, plain
 from shoal.data.kinds.recognition import (
     FEW_VALUES,
     KNOWN_ELSEWHERE,
@@ -29,6 +30,7 @@ from shoal.data.roles import Kind, Role
 
 Floats = NDArray[np.float64]
 FEWEST_REPLICATES = 8  # replicate weights: 32, 80 or 160 of them, as a rule
+FEWEST_DIGITS = 8  # of the number of a person or case
 SEVERAL = 0.2  # different values by records, above which a number is that of a person or a case
 
 
@@ -61,6 +63,13 @@ def suggested_role(name: str, kind: Kind, column: Any, data: pa.Table) -> tuple[
             Role.PERSON,
             "it numbers what has few records each: taken as people, who are grouped whole, or write drop",
         )
+    if kind is not Kind.DATE and distinct > SEVERAL * n_rows and built_like_numbers_of_cases(plain_values(column)):
+        if repeats and not column.null_count:
+            return (
+                Role.PERSON,
+                "built like numbers of people, and repeats: people are grouped whole, or write drop",
+            )
+        return Role.IDENTIFIER, "built like numbers of people or cases: dropped; if it is an amount, write protect"
     if words & PEOPLE and kind not in (Kind.YES_NO, Kind.NUMBER):
         return Role.IDENTIFIER, "by its name it points at a person: dropped"
     if words & {"lat", "lon", "lng", "latitude", "longitude", "gps"}:
@@ -85,6 +94,16 @@ def suggested_role(name: str, kind: Kind, column: Any, data: pa.Table) -> tuple[
     if kind is Kind.DATE:
         return Role.QUASI, "others often know when something happened: it is protected"
     return Role.QUASI, "nothing says that others cannot know it: protected unless you know better"
+
+
+def built_like_numbers_of_cases(values: pa.Array) -> bool:
+    """Whether all are whole numbers of as many digits, eight or more, or letters and digits without a blank."""
+    if pa.types.is_integer(values.type):
+        lowest, highest = (str(end) for end in pc.min_max(values).as_py().values())
+        return len(lowest) == len(highest) >= FEWEST_DIGITS and lowest[0] != "-"
+    return is_text(values.type) and all(
+        all_match(values, pattern) for pattern in (rf"^[A-Za-z0-9/-]{{{FEWEST_DIGITS},}}$", "[0-9]", "[A-Za-z]")
+    )
 
 
 def is_weight(column: Any, named: bool) -> bool:
