@@ -108,6 +108,8 @@ def test_intervals_overlap_by_what_they_share() -> None:
     assert compared(Estimate(3.0, unit)).overlap == pytest.approx(0.5)
     assert compared(Estimate(3.0, 2 * unit)).overlap == pytest.approx((1 + 0.5) / 2)  # [1, 3] and [1, 5]
     assert compared(Estimate(9.0, unit)).overlap == 0
+    constant = ComparedEstimate(MODELS, "mean", "year", Estimate(2023.0, 0.0), Estimate(2022.9999999999993, 0.0))
+    assert constant.overlap == 1
     assert compared(None).overlap == 0
     assert compared(Estimate(3.0, unit)).relative_error == pytest.approx(0.5)
     assert [compared(one).kept for one in (Estimate(3.0, unit), Estimate(0.5, unit), Estimate(-3.0, unit))] == [

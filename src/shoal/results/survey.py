@@ -57,6 +57,9 @@ class ComparedEstimate:
         """The mean share of the two 95 % intervals that is in both (Karr et al. 2006); 0 if they are apart."""
         if self.after is None:
             return 0.0
+        ends = (self.before.low, self.before.high), (self.after.low, self.after.high)
+        if all(math.isclose(*pair, rel_tol=1e-9, abs_tol=1e-12) for pair in zip(*ends, strict=True)):
+            return 1.0  # a constant, but for the rounding of its sum
         common = min(self.before.high, self.after.high) - max(self.before.low, self.after.low)
         if common < 0:
             return 0.0
