@@ -1,4 +1,4 @@
-"""count: crowds counted where the table lives, by one SELECT that any database runs.
+"""count: crowds counted where the table lives, by one SELECT: PostgreSQL, SQLite, DuckDB, Parquet files.
 
 A gap is a value of its own in a key, as GROUP BY has it; among confidential values it does not count.
 """

@@ -219,7 +219,7 @@ class IndexClient:
         pools, sizes = index.published.groups().pools_and_sizes()
         if not len(sizes):
             raise InputError(f"fewer than k={index.k} documents are in groups, so nothing may be published; put more")
-        return release_of_groups(PublishedGroups(index.k, pools, sizes, 0, index.space), Path(out), force)
+        return release_of_groups(PublishedGroups(index.k, pools, sizes, index.space), Path(out), force)
 
     def status(self) -> IndexStatus:
         """The index in figures."""

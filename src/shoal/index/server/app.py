@@ -32,9 +32,9 @@ BODIES = (GroupsWanted, IndexWanted, Joining)
 ABOUT = """
 Documents that only their users can read, in a vector space in which every document hides in a crowd of at least k.
 
-The server keeps ciphertexts, and sees neither vectors nor queries. Errors are one line: `{"detail": "…"}`. Every POST
-and DELETE may carry an `Idempotency-Key`: the same request with the same key is carried out once, and answered again,
-for 30 days.
+The server keeps ciphertexts and the published sums of groups; it sees no document's vector and no query. Errors are one
+line: `{"detail": "…"}`. Every POST and DELETE may carry an `Idempotency-Key`: the same request with the same key is
+carried out once, and answered again, for 30 days.
 """
 
 

@@ -25,13 +25,11 @@ from shoal.release.documents.vectors import (
 from shoal.release.folders import CERTIFICATE, PUBLIC_FOLDER, check_free, folders_written_aside
 from shoal.release.publishing.figures import NOT_PUBLISHED
 from shoal.release.writing import Draft, write_release
-from shoal.results.claims import Withheld
 from shoal.results.summary import DocumentFigures, StatedLoss, Summary
 from shoal.terms.vector_space import VectorSpace
 
 METHOD = "dynamic index, pools of k or more documents that never change"
 UNKNOWN_LOSS = StatedLoss(0.0, 1.0, reason="the originals are encrypted, and nobody has all of them")
-NOT_IN_A_GROUP = "in no group yet"
 
 
 @dataclass(frozen=True)
@@ -41,7 +39,6 @@ class PublishedGroups:
     k: int
     pools: sp.csr_matrix  # (groups, terms of the space): counts
     sizes: NDArray[np.int64]  # documents in each group now
-    waiting: int  # documents in no group
     space: VectorSpace  # settled on the index's terms
 
 
@@ -95,7 +92,7 @@ def _summary(
         group_sizes=tuple(sorted(Counter(sizes.tolist()).items())),
         loss=UNKNOWN_LOSS,
         distances=NOT_PUBLISHED,
-        withheld=(Withheld(NOT_IN_A_GROUP, groups.waiting),) if groups.waiting else (),
+        withheld=(),
         diversity=(),
         figures=figures,
         attacked=False,
