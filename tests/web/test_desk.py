@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.errors import InputError
-from shoal.web.desk.desk import Choice, Desk
-from shoal.web.desk.views import Offsets
+from shoal.web.desk import Choice, Desk
+from shoal.web.desk_views import Offsets
 from tests.sanitizer.review.folders import entity, named_folder, work_folder
 
 

@@ -12,12 +12,9 @@ import pytest
 
 from shoal.errors import InputError
 from shoal.request.request import Request
-from shoal.web import archives
-from shoal.web.archives import unpack, unpack_release
-from shoal.web.assessing import Comparing, assess_command, side_by_side
-from shoal.web.commands import verify_command
-from shoal.web.planning.jobs import protect_command
-from shoal.web.workspace import Workspace
+from shoal.web.commands import assess_command, protect_command, verify_command
+from shoal.web.judging import Comparing, side_by_side
+from shoal.web.workspace import ROOM_LEFT, Workspace, unpack, unpack_release
 
 
 @pytest.fixture
@@ -61,7 +58,7 @@ def test_an_archive_that_names_a_file_twice_is_refused(sent: Path, names: tuple[
 def test_an_archive_that_would_fill_the_disk_is_refused_before_it_is_unpacked(
     sent: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    full = SimpleNamespace(free=archives.ROOM_LEFT + 10)
+    full = SimpleNamespace(free=ROOM_LEFT + 10)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: full)
     with zipfile.ZipFile(sent, "w", zipfile.ZIP_DEFLATED) as packed:
         packed.writestr("zeros", bytes(10_000_000))

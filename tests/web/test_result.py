@@ -10,7 +10,7 @@ import pytest
 
 from shoal.release.protect import protect
 from shoal.request.request import Request
-from shoal.web.protecting.result import attack_in_words, figures, mended, open_points
+from shoal.web.result import attack_in_words, figures, mended, open_points
 
 pytestmark = pytest.mark.usefixtures("without_attack")
 ROWS = 24

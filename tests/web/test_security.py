@@ -12,9 +12,8 @@ import pytest
 from playwright.sync_api import BrowserContext, Page
 
 from shoal.errors import InputError
-from shoal.web.archives import unpack_release
 from shoal.web.rendering import PAGES
-from shoal.web.workspace import Upload, Workspace, inside
+from shoal.web.workspace import Upload, Workspace, inside, unpack_release
 from tests.web.conftest import Workbench
 
 ADDRESSES = ["/", *(f"/{address}" for address, *_ in PAGES), "/static/workbench.js", "/jobs/0123456789abcdef"]

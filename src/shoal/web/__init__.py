@@ -3,6 +3,6 @@
 A page translates what was chosen into a command, a job runs that command, and the page shows what it made.
 """
 
-from shoal.web.serving import workbench
+from shoal.web.app import workbench
 
 __all__ = ["workbench"]

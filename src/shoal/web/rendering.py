@@ -13,7 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from shoal.data.kinds.inspection import Band
 from shoal.pages import words
-from shoal.web.protecting.result import attack_in_words, figures, has_leaks, open_points, signed_by
+from shoal.web.result import attack_in_words, figures, has_leaks, open_points, signed_by
 from shoal.web.wording import PROMISES, for_people
 
 # Every page of the menu: address, name, and what it is for.

@@ -9,10 +9,10 @@ from fastapi import Depends, Request
 
 from shoal.data.files import shown
 from shoal.errors import InputError
-from shoal.web.desk.desk import Desks
+from shoal.web.desk import Desks
 from shoal.web.index_session import IndexSession
 from shoal.web.jobs import Job, Jobs
-from shoal.web.protecting.look import PreviewCache
+from shoal.web.look import PreviewCache
 from shoal.web.worker_process import WorkerProcess
 from shoal.web.workspace import Upload, Workspace
 

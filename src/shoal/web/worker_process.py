@@ -69,4 +69,4 @@ def _end_with_parent() -> None:
 
 def _load() -> None:
     """What looks at files; methods take seconds to load, and the first look would wait for them."""
-    import shoal.web.protecting.look  # noqa: F401
+    import shoal.web.look  # noqa: F401

@@ -1,7 +1,8 @@
-"""Assess: an original and its protected version, put side by side, attacked and measured."""
+"""Verify and Assess: a release that somebody sent, counted; an original and its protected version, measured."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from fastapi import APIRouter, Request
@@ -9,22 +10,69 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse, Response
 
 from shoal.errors import InputError
-from shoal.web.archives import unpack, unpack_release
-from shoal.web.assessing import Comparing, assess_command, board_command, of_plan, side_by_side
+from shoal.web.commands import RELEASE, assess_command, board_command, verify_command
 from shoal.web.jobs import DONE, Job, Jobs
-from shoal.web.planning.jobs import RELEASE, plan_of_job, start_release
-from shoal.web.planning.plans import kept_plan
+from shoal.web.judging import Comparing, of_plan, side_by_side
+from shoal.web.plan_jobs import plan_of_job, start_release
+from shoal.web.plans import kept_plan
 from shoal.web.rendering import page
 from shoal.web.requests import Fields, Form, Query, TheJob, TheJobs, TheWorker, TheWorkspace
-from shoal.web.workspace import Upload, Workspace
+from shoal.web.wording import message_of
+from shoal.web.workspace import Upload, Workspace, lend_unpacked, unpack, unpack_release
 
-router = APIRouter(prefix="/assess")
+router = APIRouter()
+RECEIVED = {"upload": "received", "signer": "signer", "after": "earlier"}  # dropped on Verify: its folder in the job
 PARTS = ("original", "protected", "private")
 PRIVATE = f"{RELEASE}-private"
 
 
-@router.get("")
-async def choose(
+@router.get("/verify")
+async def choose_release(request: Request, workspace: TheWorkspace, upload: str = "") -> Response:
+    """What was uploaded elsewhere can be brought along."""
+    return _verify_page(request, {"upload": workspace.upload(upload)} if upload else {})
+
+
+@router.post("/verify")
+async def verify(request: Request, form: Form, workspace: TheWorkspace, jobs: TheJobs) -> Response:
+    """Unpack what came, and count."""
+    uploads = {part: workspace.upload(form.text(part)) for part in RECEIVED if part == "upload" or form.text(part)}
+    expect = form.text("expect")
+    try:
+        min_k = form.whole("min_k", 2, "least crowd")
+    except InputError as problem:
+        return _verify_page(request, uploads, expect, form.text("min_k"), message_of(problem))
+    try:
+        with workspace.new_job() as folder:
+            title = uploads["upload"].name
+            paths = {
+                part: await run_in_threadpool(_lent, workspace, upload, folder, part)
+                for part, upload in uploads.items()
+            }
+    finally:
+        for upload in uploads.values():
+            workspace.remove(upload.folder)
+    command = verify_command(paths.pop("upload"), expect, min_k, **paths)
+    job = jobs.start(folder, "verify", title, command, {})
+    return RedirectResponse(f"/jobs/{job.id}", 303)
+
+
+def _verify_page(
+    request: Request, uploads: Mapping[str, Upload], expect: str = "", min_k: str = "", problem: str = ""
+) -> Response:
+    given = {part: uploads.get(part) for part in RECEIVED}
+    status = 422 if problem else 200
+    return page(request, "verify.html.jinja", status=status, given=given, expect=expect, min_k=min_k, problem=problem)
+
+
+def _lent(workspace: Workspace, upload: Upload, folder: Path, part: str) -> str:
+    """The path of a file or folder, seen from where the job works."""
+    if part == "signer":
+        return workspace.lend_apart(upload.path, folder, part)
+    return lend_unpacked(workspace, upload.path, folder, RECEIVED[part], unpack_release)
+
+
+@router.get("/assess")
+async def choose_pair(
     request: Request, workspace: TheWorkspace, original: str = "", protected: str = "", private: str = ""
 ) -> Response:
     """Two files to drop; with both, the page that puts them side by side."""
@@ -34,7 +82,7 @@ async def choose(
     return page(request, "assess.html.jinja", given=given)
 
 
-@router.post("")
+@router.post("/assess")
 async def take(form: Form, workspace: TheWorkspace) -> Response:
     """Both are here. A release may come as a zip."""
     parts = []
@@ -48,7 +96,7 @@ async def take(form: Form, workspace: TheWorkspace) -> Response:
     return RedirectResponse(f"/assess/pair?{'&'.join(parts)}", 303)
 
 
-@router.get("/pair")
+@router.get("/assess/pair")
 async def pair(request: Request, asked: Query, workspace: TheWorkspace, worker: TheWorker) -> Response:
     """How the rows are put side by side, or what is missing for that."""
     uploads = _uploads(asked, workspace)
@@ -58,7 +106,7 @@ async def pair(request: Request, asked: Query, workspace: TheWorkspace, worker: 
     return page(request, "assess_pair.html.jinja", uploads=uploads, comparing=comparing, seen=seen)
 
 
-@router.post("/pair")
+@router.post("/assess/pair")
 async def run(form: Form, workspace: TheWorkspace, jobs: TheJobs) -> Response:
     """Attack and measure."""
     uploads, comparing = _uploads(form, workspace), _comparing(form)
@@ -73,19 +121,19 @@ async def run(form: Form, workspace: TheWorkspace, jobs: TheJobs) -> Response:
     return _to(jobs.start(folder, "assess", title, command, {"uploads": [upload.id for upload in uploads.values()]}))
 
 
-@router.post("/release/{job}")
+@router.post("/assess/release/{job}")
 async def release(job: TheJob, workspace: TheWorkspace, jobs: TheJobs) -> Response:
     """Assess the release that a job made."""
     return _to(_assess_release(job, workspace, jobs))
 
 
-@router.post("/board/{job}")
+@router.post("/assess/board/{job}")
 async def board(job: TheJob, form: Form, workspace: TheWorkspace, jobs: TheJobs) -> Response:
     """The page for the disclosure board about the release that a job made: the owner's version, or the public one."""
     return _to(_assess_release(job, workspace, jobs, "public board" if form.text("version") == "public" else "board"))
 
 
-@router.post("/coarsen/{job}")
+@router.post("/assess/coarsen/{job}")
 async def coarsen(job: TheJob, form: Form, workspace: TheWorkspace, jobs: TheJobs) -> Response:
     """Make the release anew with a column coarsened once more, and measure again."""
     column, least = form.text("column"), form.whole("least", 2)

@@ -12,12 +12,13 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse, RedirectResponse, Response
 
 from shoal.data.private_files import private_file
+from shoal.web.commands import RELEASE
 from shoal.web.gate import REPORT_POLICY
 from shoal.web.jobs import DONE
-from shoal.web.planning.jobs import RELEASE, bring_back, plan_of_job
-from shoal.web.protecting.result import sign_release
+from shoal.web.plan_jobs import bring_back, plan_of_job
 from shoal.web.rendering import page
 from shoal.web.requests import Form, TheJob, TheJobs, TheWorker, TheWorkspace
+from shoal.web.result import sign_release
 from shoal.web.workspace import inside
 
 router = APIRouter(prefix="/jobs")

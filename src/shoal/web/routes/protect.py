@@ -11,16 +11,16 @@ from fastapi.responses import RedirectResponse, Response
 
 from shoal.assessment.exploration.folder import outcome_of
 from shoal.errors import InputError
-from shoal.web.commands import verify_command
-from shoal.web.exploring import as_points, measures_of, trial_plan, tried
+from shoal.web.commands import RELEASE, verify_command
+from shoal.web.form import own_options
 from shoal.web.jobs import DONE
-from shoal.web.planning.form import own_options
-from shoal.web.planning.jobs import RELEASE, bring_back, check_plan, plan_of_job, promised, start_judging, start_release
-from shoal.web.planning.page import PAGES, changed_plan, own_table, plan_page, shown_plan
-from shoal.web.planning.plans import plan_of
-from shoal.web.protecting.result import mended
+from shoal.web.judging import as_points, measures_of, trial_plan, tried
+from shoal.web.plan_jobs import bring_back, check_plan, plan_of_job, promised, start_judging, start_release
+from shoal.web.plans import plan_of
 from shoal.web.rendering import page
 from shoal.web.requests import Fields, Form, Query, TheJob, TheJobs, ThePreviews, TheUpload, TheWorker, TheWorkspace
+from shoal.web.result import mended
+from shoal.web.routes.plan import PAGES, changed_plan, own_table, plan_page, shown_plan
 from shoal.web.wording import message_of
 
 router = APIRouter()

@@ -9,9 +9,9 @@ import pytest
 from shoal.errors import InputError
 from shoal.request.option import BASKETS, DOCUMENTS, TABLES
 from shoal.request.request import OPTIONS, Request
-from shoal.web.planning.form import BESIDE_K, OF_COLUMNS, ROLES, PlanForm, edited
-from shoal.web.planning.plans import keep_plan, kept_plan, opened_plan, proposed_plan, saved_plan
-from shoal.web.protecting.look import Look, look_at
+from shoal.web.form import BESIDE_K, OF_COLUMNS, ROLES, PlanForm, edited
+from shoal.web.look import Look, look_at
+from shoal.web.plans import keep_plan, kept_plan, opened_plan, proposed_plan, saved_plan
 from shoal.web.requests import Fields
 from shoal.web.workspace import Upload, Workspace
 

@@ -19,12 +19,12 @@ from shoal.data.formats import subprocess_reader as apart
 from shoal.errors import InputError
 from shoal.request.request import Request
 from shoal.sample import letters
-from shoal.web.exploring import estimate
-from shoal.web.planning.form import edited
-from shoal.web.planning.groups import hierarchy_pairs, read_groups, write_groups
-from shoal.web.planning.jobs import PLAN, check_plan, lent, protect_command
-from shoal.web.planning.plans import proposed_plan
-from shoal.web.protecting.look import look_at, values_of
+from shoal.web.commands import PLAN, protect_command
+from shoal.web.form import edited
+from shoal.web.judging import estimate
+from shoal.web.look import look_at, values_of
+from shoal.web.plan_jobs import check_plan, lent
+from shoal.web.plans import hierarchy_pairs, proposed_plan, read_groups, write_groups
 from shoal.web.requests import Fields
 from shoal.web.workspace import Workspace
 

@@ -1,20 +1,22 @@
-"""A pair to be assessed: where its parts are, how its rows are put side by side, and the command."""
+"""What a page shows of versions that are judged: a pair side by side, the trials of an exploration, a curve over k."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from shoal.assessment.exploration.folder import RUNS, outcome_of
 from shoal.errors import InputError
 from shoal.request.judging_options import AssessOptions
+from shoal.request.method_options import SKETCHES
 from shoal.request.request import Request, options_of_command
-from shoal.web.jobs import Command
-from shoal.web.planning.jobs import option_words, python_of
+from shoal.results.exploration import MEASURES, Measures, Outcome, Trial, pareto_front
+from shoal.web.commands import EXPLORATION
 from shoal.web.wording import message_of
 
-OUT, BOARD = "assessment", "board"
 FIRST = 6  # rows that are shown
 
 
@@ -69,19 +71,6 @@ def side_by_side(original: Path, protected: Path, private: Path | None, comparin
     return SideBySide(aligned.how, "", columns, rows, aligned.left_out)
 
 
-def assess_command(original: str, protected: str, given: Mapping[str, Any]) -> Command:
-    """Paths as the job sees them; `given` are options."""
-    named = {"out": OUT, **given}
-    words = ("assess", original, protected, *option_words("assess", named))
-    return Command(words, python_of("assess", (original, protected), named))
-
-
-def board_command(release: str, given: Mapping[str, Any]) -> Command:
-    """The page for the disclosure board; paths as the job sees them."""
-    named = {"out": BOARD, **given}
-    return Command(("board", release, *option_words("board", named)), python_of("board", (release,), named))
-
-
 def of_plan(plan: Request | None, command: str = "assess") -> dict[str, Any]:
     """What the plan of the original says to a judgement: how it is read, whose the records are, and their weights."""
     if plan is None:
@@ -104,3 +93,65 @@ def _shown(value: Any) -> str:
         return "–"
     text = f"{value:.6g}" if isinstance(value, float) else str(value)
     return text if len(text) <= 60 else text[:60] + "…"
+
+
+ENGLISH = "english"
+
+
+def tried(folder: Path) -> list[Outcome]:
+    """The outcomes so far, also while others are under way."""
+    try:
+        runs = json.loads((folder / EXPLORATION / RUNS).read_bytes())["runs"]
+    except (OSError, ValueError, KeyError):
+        return []
+    return [outcome_of(run) for run in runs.values()]
+
+
+def trial_plan(plan: Request, trial: Trial, kind: str) -> Request:
+    """The plan of the release that a trial stands for; made aside, where what it needs is loaded."""
+    from shoal.assessment.exploration.tables import trial_request
+
+    return trial_request(plan, trial, kind)
+
+
+def measures_of(outcomes: Sequence[Outcome]) -> Measures:
+    """What loss and risk are: documents are sketched, too."""
+    sketched = any(outcome.trial.method in SKETCHES for outcome in outcomes)
+    return MEASURES["documents" if sketched else "numbers"]
+
+
+def as_points(outcomes: Sequence[Outcome], recommended: str | None) -> Iterator[dict[str, Any]]:
+    """For the map."""
+    front = {outcome.trial.name for outcome in pareto_front(outcomes)}
+    for outcome in sorted(outcomes, key=lambda outcome: (outcome.score, outcome.trial.name)):
+        yield {
+            "name": outcome.trial.name,
+            "loss": outcome.loss,
+            "risk": outcome.risk,
+            "score": outcome.score,
+            "alike": outcome.smallest_group,
+            "crowd": outcome.trial.promises_crowd,
+            "front": outcome.trial.name in front,
+            "recommended": outcome.trial.name == recommended,
+            "figures": dict(outcome.figures),
+        }
+
+
+def estimate(plan: Request, n_rows: int) -> dict[str, Any]:
+    """The points of the curve, what its two lines are, and how many records it was computed on.
+
+    It is estimated aside, where what it needs is loaded. `n_rows` are the records of the whole file.
+    """
+    from shoal.assessment.exploration.curve import curve_over_k
+
+    if plan.words.language not in (None, ENGLISH):
+        raise InputError("loss and risk are estimated for English texts only; Protect does without")
+    found = curve_over_k(plan)
+    return {
+        "points": [{"k": point.k, "loss": point.loss, "risk": point.risk} for point in found.points],
+        "sample": found.sample,
+        "records": found.records,
+        "withheld": n_rows - found.records if plan.columns.missing == "withhold" else 0,
+        "loss": found.measures.loss_in_words,
+        "risk": found.measures.risk_in_words,
+    }

@@ -20,8 +20,8 @@ from shoal.sanitizer.review.outcome import ReviewedCollection, current, equal_pa
 from shoal.sanitizer.review.review import Review, Span
 from shoal.sanitizer.review.strings import RememberedSearch
 from shoal.sanitizer.review.work import WorkFolder
-from shoal.web.desk.commands import WORK
-from shoal.web.desk.views import Key, Offsets, Snapshot, as_after, as_history, as_items
+from shoal.web.commands import WORK
+from shoal.web.desk_views import Key, Offsets, Snapshot, as_after, as_history, as_items
 from shoal.web.jobs import DONE, Job
 
 MOST_NAMES = 30  # that a preview lists

@@ -1,9 +1,8 @@
-"""A plan as a job: its files where the job works, and the command and the Python that carry it out."""
+"""A plan as a job: its files where the job works, and the plan brought back from there."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -14,17 +13,14 @@ from fastapi.concurrency import run_in_threadpool
 from shoal.errors import InputError
 from shoal.request.method_options import MASKING, RECORD_SKETCHES
 from shoal.request.plan import plan_text, read_plan
-from shoal.request.request import Request, options_of_command, words_of
-from shoal.web.archives import lend_unpacked, unpack, unpack_release
-from shoal.web.jobs import Command, Job, Jobs
-from shoal.web.planning.form import KINDS
-from shoal.web.planning.plans import OUTSIDE, files_of, keep_plan, with_files
-from shoal.web.protecting.look import Look
-from shoal.web.protecting.reading import opened_in_python
-from shoal.web.workspace import Upload, Workspace
+from shoal.request.request import Request
+from shoal.web.commands import PLAN, audit_command, explore_command, protect_command
+from shoal.web.form import KINDS
+from shoal.web.jobs import Job, Jobs
+from shoal.web.look import Look
+from shoal.web.plans import OUTSIDE, files_of, keep_plan, with_files
+from shoal.web.workspace import Upload, Workspace, lend_unpacked, unpack, unpack_release
 
-RELEASE, EXPLORATION, AUDIT = "release", "exploration", "audit"
-PLAN, ROLES_FILE = "plan.toml", "roles.toml"
 EARLIER = {"after": ("earlier", unpack_release), "earlier_private": ("earlier-private", unpack)}
 
 
@@ -55,58 +51,6 @@ def check_plan(plan: Request, look: Look) -> None:
         raise InputError("no column is protected; choose Protect for at least one that others may know of a person")
     if plan.method.method in MASKING and plan.method.percent is None:
         raise InputError("this method needs to know how strong it shall be; enter the strength in per cent, such as 5")
-
-
-def protect_command(plan: Request) -> Command:
-    """`shoal protect` with every option; by the plan where no command line can spell a column's name."""
-    try:
-        words = tuple(plan.command_words)
-    except ValueError:
-        words = (PLAN,)
-    return Command(("protect", words[0], "-o", RELEASE, *words[1:]), python_of("protect", (plan.source,), plan.given))
-
-
-def explore_command(limits: Mapping[str, Any]) -> Command:
-    """Every part of the plan counts: it goes as a file."""
-    words = option_words("explore", limits)
-    return Command(
-        ("explore", PLAN, "-o", EXPLORATION, *words),
-        python_of("explore", (PLAN,), {"out": EXPLORATION, **limits}),
-    )
-
-
-def audit_command(plan: Request, own: Mapping[str, Any], work: Path) -> Command:
-    """What the plan says of columns, and options of the audit's own."""
-    table = options_of_command("audit")
-    shared = {name: value for name, value in plan.given.items() if name in table and name not in ("missing", "force")}
-    reading = {name: value for name, value in shared.items() if name in vars(plan.reading)}
-    given = {"out": AUDIT, **{name: value for name, value in shared.items() if name not in reading}, **own}
-    try:
-        words = option_words("audit", {**reading, **given})
-    except ValueError:  # a column has a name that no command line can spell
-        roles = {name: list(given.pop(name, ()) or ()) for name in ("quasi", "confidential")}
-        lines = (f"{name} = {json.dumps(columns, ensure_ascii=False)}\n" for name, columns in roles.items())
-        (work / ROLES_FILE).write_text("".join(lines), encoding="utf-8")
-        given["roles"] = ROLES_FILE
-        words = option_words("audit", {**reading, **given})
-    python = python_of("audit", (plan.source,), given)
-    if reading:
-        opened = opened_in_python(str(plan.source), reading)
-        python = python.replace("import audit", "import TableFile, audit", 1).replace(repr(plan.source), opened, 1)
-    return Command(("audit", str(plan.source), *words), python)
-
-
-def option_words(command: str, given: Mapping[str, Any]) -> list[str]:
-    """Options of a command as a command line spells them."""
-    table = options_of_command(command)
-    return [word for name, value in given.items() if value is not None for word in words_of(table[name], value)]
-
-
-def python_of(function: str, sources: Sequence[Any], given: Mapping[str, Any]) -> str:
-    """The import and the call, one argument per line."""
-    named = {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
-    lines = [*map(repr, sources), *(f"{name}={value!r}" for name, value in named.items() if value is not None)]
-    return f"from shoal import {function}\n\n{function}(\n" + "".join(f"    {line},\n" for line in lines) + ")"
 
 
 async def start_release(

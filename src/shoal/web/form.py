@@ -17,9 +17,9 @@ from shoal.request.options import RECURSIVE
 from shoal.request.request import OPTIONS, Request
 from shoal.request.values import Column, Columns, File, Files, Number, OneOf, Pairs, Switch, Whole
 from shoal.terms.language import languages
-from shoal.web.planning.words import FOLDS, OF_CHOICES
-from shoal.web.protecting.look import Look
+from shoal.web.look import Look
 from shoal.web.requests import Fields
+from shoal.web.wording import FOLDS, OF_CHOICES
 from shoal.web.workspace import Upload
 
 BESIDE_K = ("k", "l", "person", "missing")

@@ -10,7 +10,7 @@ import pytest
 
 from shoal.errors import InputError
 from shoal.request.request import Request
-from shoal.web.exploring import estimate
+from shoal.web.judging import estimate
 
 
 def test_dates_are_averaged_and_rows_with_gaps_left_out_unless_gaps_are_refused(tmp_path: Path) -> None:
