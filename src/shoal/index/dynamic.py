@@ -105,7 +105,7 @@ class DynamicIndex:
         """Add a document by its term counts: to the nearest group, or it waits."""
         row = self._checked([document], counts)
         unit = unit_rows(row, self._representatives.idf)[0]
-        number, similarity = self._representatives.nearest(unit) if self._members else (-1, -1.0)
+        number, similarity = self._representatives.nearest(unit)[0] if self._members else (-1, -1.0)
         if number >= 0 and similarity >= (self.embargo or -1.0):
             return self._join(document, number, similarity)
         self._waiting.add(document, row)
@@ -148,7 +148,7 @@ class DynamicIndex:
         if not self._members:
             raise InputError(f"there is no group yet: one needs {self.k} documents, and {len(self._waiting)} wait")
         unit = unit_rows(self._waiting.take([document]), self._representatives.idf)[0]
-        return self._join(document, *self._representatives.nearest(unit))
+        return self._join(document, *self._representatives.nearest(unit)[0])
 
     def delete(self, document: str) -> None:
         """Delete a document. If fewer than k are left in its group, they join the nearest one, which stays as it is."""
@@ -287,7 +287,7 @@ class DynamicIndex:
         self._retire(self._representatives.names[number])
         if not members:
             return
-        nearest, _ = self._representatives.nearest(self._representatives.weights(number))
+        nearest, _ = self._representatives.nearest(self._representatives.weights(number))[0]
         for document in sorted(members):
             self._put(document, nearest, self._rank[document])
 

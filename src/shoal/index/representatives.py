@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from hashlib import blake2b
 from itertools import pairwise
 from typing import Any
@@ -76,26 +77,28 @@ class Representatives:
         new = number - self.n_listed
         return _weights(self._counts[number], self.idf) if new < 0 else self._new_weights[new]
 
-    def similarities(self, row: sp.csr_matrix) -> Floats:
-        """The cosine of a unit row with every representative; -1 for retired ones."""
-        similarity, query = np.empty(len(self)), csr(row)
+    def similarities(self, rows: sp.csr_matrix) -> Iterator[Floats]:
+        """For each unit row its cosine with every representative, in the same array; -1 for retired ones."""
+        similarity, queries = np.empty(len(self)), csr(rows)
         listed, new = np.split(similarity, [self.n_listed])
-        distances_to(self._lists, query.indices, query.data, listed)
-        np.negative(listed, out=listed)
-        if len(new):
-            new[:] = (self._new_weights @ row.T).toarray().ravel()
-        similarity[~self._alive] = -1.0
-        return similarity
+        with_new = (self._new_weights @ rows.T).toarray() if len(new) else None
+        for row in range(rows.shape[0]):
+            part = slice(queries.indptr[row], queries.indptr[row + 1])
+            distances_to(self._lists, queries.indices[part], queries.data[part], listed)
+            np.negative(listed, out=listed)
+            if with_new is not None:
+                new[:] = with_new[:, row]
+            similarity[~self._alive] = -1.0
+            yield similarity
 
-    def nearest(self, row: sp.csr_matrix) -> tuple[int, float]:
-        """The representative most similar to a unit row, and its cosine; ties go to the older one."""
-        similarity = self.similarities(row)
-        number = int(np.argmax(similarity))
-        return number, float(similarity[number])
+    def nearest(self, rows: sp.csr_matrix) -> list[tuple[int, float]]:
+        """For each unit row the most similar representative and its cosine; ties go to the older one."""
+        best = ((int(np.argmax(similarity)), similarity) for similarity in self.similarities(rows))
+        return [(number, float(similarity[number])) for number, similarity in best]
 
     def most_similar(self, row: sp.csr_matrix, limit: int) -> list[tuple[int, float]]:
         """The most similar representatives that share a term with a unit row, and their cosines; in ties the older."""
-        similarity = self.similarities(row)
+        similarity = next(self.similarities(row))
         similar = np.flatnonzero(similarity > 0)
         if limit < len(similar):
             lowest = np.partition(similarity[similar], len(similar) - limit)[len(similar) - limit]

@@ -17,15 +17,15 @@ from shoal.methods.pools import read_off, unit_rows
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-MAX_GONE = 64  # rows that may stay empty
-
 
 class Waiting:
-    """Counts of the waiting documents, by id, oldest first. They are erased as soon as their group is known."""
+    """Counts of the waiting documents, by id, oldest first. They are dropped as soon as their group is known."""
 
     def __init__(self, k: int, idf: Floats) -> None:
         self._k, self._idf = k, idf
-        self._clear()
+        self._row_of: dict[str, int] = {}
+        self._counts = sp.csr_matrix((0, len(idf)), dtype=np.int64)
+        self._unit = self._counts.astype(np.float64)
 
     def __len__(self) -> int:
         return len(self._row_of)
@@ -38,22 +38,16 @@ class Waiting:
 
     def add(self, document: str, counts: sp.csr_matrix) -> None:
         """Hold back a document."""
-        self._row_of[document] = len(self._ends.values) - 1
-        self._terms.add(counts.indices)
-        self._counts.add(counts.data)
-        self._unit.add(unit_rows(counts, self._idf)[0].data)
-        self._ends.add([len(self._terms.values)])
+        self._row_of[document] = len(self)
+        self._counts = sp.vstack((self._counts, counts), format="csr")
+        self._unit = sp.vstack((self._unit, unit_rows(counts, self._idf)[0]), format="csr")
 
     def take(self, documents: list[str]) -> sp.csr_matrix:
         """Remove documents; returns their counts."""
-        rows = [self._row_of[document] for document in documents]
-        taken = self._matrix(self._counts)[rows]
-        for document, row in zip(documents, rows, strict=True):
-            del self._row_of[document]
-            start, end = self._ends.values[row : row + 2]
-            self._counts.values[start:end] = self._unit.values[start:end] = 0
-        if len(self._ends.values) > 2 * len(self) + MAX_GONE:
-            self._close_gaps()
+        rows = [self._row_of.pop(document) for document in documents]
+        taken, left = self._counts[rows], list(self._row_of.values())
+        self._counts, self._unit = self._counts[left], self._unit[left]
+        self._row_of = {document: row for row, document in enumerate(self._row_of)}
         return taken
 
     def group_around(
@@ -74,65 +68,24 @@ class Waiting:
 
     def _crowd(self, row: int, min_similarity: float) -> list[str]:
         """A document and the k - 1 nearest, if they are similar on average."""
-        rows = np.fromiter(self._row_of.values(), dtype=np.int64, count=len(self))
-        similarity = self._similarity(self._matrix(self._unit)[row])[rows]
-        crowd = np.sort(rows[np.argsort(-similarity, kind="stable")[: self._k]])
+        similarity = self._similarity(self._unit[row])
+        crowd = np.sort(np.argsort(-similarity, kind="stable")[: self._k])
         if len(crowd) < self._k or np.mean(self._cohesion(crowd)) < min_similarity:
             return []
-        return [document for document, row in self._row_of.items() if row in crowd]
+        ids = list(self._row_of)
+        return [ids[row] for row in crowd.tolist()]
 
     def _cohesion(self, rows: Ints) -> Floats:
         """The similarity of each row of a crowd to their pool; minus infinity if the pool reveals a member."""
-        counts = self._matrix(self._counts)[rows]
-        dense = _dense(counts)
+        counts = self._counts[rows]
+        dense = counts[:, np.unique(counts.indices)].toarray()
         # Copies of one text are a crowd: there is no member that the others do not repeat.
         if (dense != dense[0]).any() and read_off(dense).any():
             return np.full(len(rows), -np.inf)
         pool = unit_rows(sp.csr_matrix(counts.sum(axis=0)), self._idf)[0]
-        cohesion: Floats = (unit_rows(counts, self._idf)[0] @ pool.T).toarray().ravel()
+        cohesion: Floats = (self._unit[rows] @ pool.T).toarray().ravel()
         return cohesion
 
     def _similarity(self, unit: sp.csr_matrix) -> Floats:
-        similarity: Floats = self._matrix(self._unit) @ unit.toarray().ravel()
+        similarity: Floats = self._unit @ unit.toarray().ravel()
         return similarity
-
-    def _matrix(self, data: _Growing) -> sp.csr_matrix:
-        ends = self._ends.values
-        return sp.csr_matrix((data.values, self._terms.values, ends), shape=(len(ends) - 1, len(self._idf)))
-
-    def _close_gaps(self) -> None:
-        counts, row_of = self._matrix(self._counts), self._row_of
-        self._clear()
-        for document, row in row_of.items():
-            self.add(document, counts[row])
-
-    def _clear(self) -> None:
-        self._row_of: dict[str, int] = {}
-        self._ends = _Growing(np.int64)  # by row
-        self._ends.add([0])
-        self._terms, self._counts, self._unit = _Growing(np.int32), _Growing(np.int64), _Growing(np.float64)
-
-
-class _Growing:
-    """An array that grows without being copied each time."""
-
-    def __init__(self, kind: type[np.generic]) -> None:
-        self._buffer: NDArray[np.generic] = np.zeros(64, dtype=kind)
-        self._size = 0
-
-    @property
-    def values(self) -> NDArray[np.generic]:
-        return self._buffer[: self._size]
-
-    def add(self, values: NDArray[np.generic] | list[int]) -> None:
-        end = self._size + len(values)
-        if end > len(self._buffer):
-            self._buffer = np.concatenate((self._buffer, np.zeros(end, dtype=self._buffer.dtype)))
-        self._buffer[self._size : end] = values
-        self._size = end
-
-
-def _dense(counts: sp.csr_matrix) -> Ints:
-    """The rows without the columns that are empty in all of them."""
-    dense: Ints = counts[:, np.unique(counts.indices)].toarray().astype(np.int64)
-    return dense

@@ -13,7 +13,7 @@ from tests.index.client.letters import BIRDS, ENGINES, corpus, texts
 def test_a_client_that_comes_again_fetches_no_full_page_and_finds_the_same(
     new_client: NewClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for side in ("client.published", "server.routes.index"):
+    for side in ("client.published", "server.routes"):
         monkeypatch.setattr(f"shoal.index.{side}.PAGE", 2)
     first = new_client("operator", "operator")
     first.create(corpus(bird=texts(BIRDS, 8), engine=texts(ENGINES, 8)), k=3)
@@ -31,7 +31,7 @@ def test_a_client_that_comes_again_fetches_no_full_page_and_finds_the_same(
 def test_a_page_that_was_changed_on_the_disk_is_not_used(
     new_client: NewClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for side in ("client.published", "server.routes.index"):
+    for side in ("client.published", "server.routes"):
         monkeypatch.setattr(f"shoal.index.{side}.PAGE", 2)
     first = new_client("operator", "operator")
     first.create(corpus(bird=texts(BIRDS, 8), engine=texts(ENGINES, 8)), k=3)

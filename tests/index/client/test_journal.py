@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import stat
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,11 +13,13 @@ import scipy.sparse as sp
 
 from shoal.errors import InputError
 from shoal.index.client.journal import Journal, PendingRequest, Upload, digest_of
+from shoal.index.client.sources import SourceDocument
 
 LETTER = digest_of("a.txt", "heron")
 SENT = PendingRequest("key-1", "/v1/batches", "application/octet-stream", b"sealed")
 COUNTS = sp.csr_matrix(np.array([[0, 2, 0, 1]]))
-PUT, WAITING = Upload(LETTER, "a.txt", "key-1.0"), Upload(LETTER, "a.txt", "key-1.0", COUNTS)
+PUT = Upload(SourceDocument("a.txt", "heron"), LETTER, COUNTS)
+WAITING = replace(PUT, waits=True)
 
 
 @pytest.fixture
@@ -25,7 +28,7 @@ def journal(tmp_path):
 
 
 def test_what_was_not_answered_is_there_again_byte_for_byte(journal, tmp_path):
-    assert journal.begin_uploads([WAITING], lambda _: SENT) == [WAITING]
+    assert journal.begin_uploads("key-1", [WAITING], lambda _: SENT) == [WAITING]
     journal.close()
     again = Journal(tmp_path / "account" / "journal.sqlite")
     assert again.unanswered() == [SENT]
@@ -36,15 +39,14 @@ def test_what_was_not_answered_is_there_again_byte_for_byte(journal, tmp_path):
 
 
 def test_a_document_is_begun_once(journal):
-    assert journal.begin_uploads([PUT], lambda _: SENT) == [PUT]
-    again = Upload(LETTER, "a.txt", "key-2.0")
-    assert journal.begin_uploads([again], lambda _: pytest.fail("nothing is left to send")) == []
+    assert journal.begin_uploads("key-1", [PUT], lambda _: SENT) == [PUT]
+    assert journal.begin_uploads("key-2", [PUT], lambda _: pytest.fail("nothing is left to send")) == []
     assert journal.unanswered() == [SENT]
 
 
 def test_the_answers_to_a_batch_are_its_documents_in_their_order(journal):
-    uploads = [Upload(digest_of(name, "heron"), name, f"key-1.{place}") for place, name in enumerate("cba")]
-    assert journal.begin_uploads(uploads, lambda _: SENT) == uploads
+    uploads = [Upload(SourceDocument(name, "heron"), digest_of(name, "heron"), COUNTS) for name in "cba"]
+    assert journal.begin_uploads("key-1", uploads, lambda _: SENT) == uploads
     journal.uploaded(SENT, ["id-c", "id-b", "id-a"], [None, "group", None])
     assert [journal.name(f"id-{name}") for name in "abc"] == ["a", "b", "c"]
     assert not journal.in_no_group("id-b") and journal.in_no_group("id-a")
@@ -57,17 +59,17 @@ def test_a_journal_of_an_earlier_version_goes_on(tmp_path):
             "CREATE TABLE documents (digest BLOB PRIMARY KEY, name TEXT, key TEXT, id TEXT, representative TEXT)"
         )
         before.execute("INSERT INTO documents VALUES (?, 'a.txt', 'key-1', 'id-1', 'group')", (LETTER,))
-    assert Journal(file).unrecorded(LETTER) == "id-1"  # its record is sent when it is put again
+    assert Journal(file).unrecorded() == {LETTER: "id-1"}  # it is put anew
 
 
 def test_what_was_refused_for_good_can_be_begun_again(journal):
-    journal.begin_uploads([WAITING], lambda _: SENT)
+    journal.begin_uploads("key-1", [WAITING], lambda _: SENT)
     journal.forget(SENT)
     assert LETTER not in journal and journal.figures() == {"stored": 0, "waiting": 0, "unfinished": 0}
 
 
 def test_documents_of_a_group_wait_no_longer(journal):
-    journal.begin_uploads([WAITING], lambda _: SENT)
+    journal.begin_uploads("key-1", [WAITING], lambda _: SENT)
     journal.uploaded(SENT, ["id-1"], [None])
     made = PendingRequest(
         "key-2", "/v1/groups", "application/json", json.dumps({"groups": [{"documents": ["id-1"]}]}).encode()
@@ -83,7 +85,7 @@ def test_the_same_text_under_another_name_is_another_document():
 
 
 def test_the_journal_is_its_owners_alone(journal, tmp_path):
-    journal.begin_uploads([PUT], lambda _: SENT)
+    journal.begin_uploads("key-1", [PUT], lambda _: SENT)
     modes = {stat.S_IMODE(file.stat().st_mode) for file in (tmp_path / "account").iterdir()}
     assert modes == {0o600}
     assert stat.S_IMODE((tmp_path / "account").stat().st_mode) == 0o700

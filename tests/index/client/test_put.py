@@ -276,14 +276,14 @@ def test_of_two_puts_with_one_journal_none_advises_to_delete_the_only_copy(index
     assert (report.changed, report.known, stored(server)) == ([], 1, 1)
 
 
-def test_a_document_from_before_records_gets_one_when_it_is_put_again(index, new_client, server):
+def test_a_document_from_before_records_is_put_anew(index, new_client, server):
     client = new_client("writer")
     client.put(corpus(note=["heron with a dirigible"]), wait=0)
     with server.database.writing() as connection:
         connection.execute(text("DELETE FROM records"))
     client._index.journal._all("UPDATE documents SET recorded = 0")
     assert client.search("dirigible") == []
-    assert client.put(corpus(note=["heron with a dirigible"]), wait=0).known == 1
+    assert client.put(corpus(note=["heron with a dirigible"]), wait=0).uploaded == 1
     assert [hit.name for hit in client.search("dirigible")] == ["note-0"]
 
 

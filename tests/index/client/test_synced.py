@@ -9,9 +9,8 @@ import pytest
 
 from shoal.errors import InputError
 from shoal.index.client import Keys, SearchFilter
-from shoal.index.client.ranking import Ranking, count_rows
-from shoal.index.client.records import Record, Words, padded_length
-from shoal.index.client.synced import RecordCache, Segment
+from shoal.index.client.records import About, Record, Words, padded_length
+from shoal.index.client.synced import Ranking, RecordCache, Segment, count_rows
 from tests.index.client.letters import BIRDS, ENGINES, corpus, texts
 from tests.index.client.proxy import proxy_to
 
@@ -26,7 +25,7 @@ def index(operator):
 
 
 def record(name: str, *words: str) -> Record:
-    return Record(name, DIGEST, dict.fromkeys(words, 1))
+    return Record(About(name), DIGEST, dict.fromkeys(words, 1))
 
 
 def id_of(number: int) -> str:
@@ -58,7 +57,7 @@ def test_a_search_after_a_sync_shows_the_server_the_number_of_the_last_change_al
 
 
 def test_an_interrupted_sync_goes_on_with_the_next_page(index, monkeypatch):
-    monkeypatch.setattr("shoal.index.server.records.MOST", 6)
+    monkeypatch.setattr("shoal.index.server.documents.MOST", 6)
     get, asked = index._connection.get, []
 
     def lost_after_two_pages(path):
@@ -151,9 +150,9 @@ def test_the_newest_record_of_a_document_counts_however_files_are_joined(tmp_pat
     ]
     for number, page in enumerate(pages):
         cache.add(page, number, number + 1)
-        kept = cache.collection()
+        kept = cache.all()
     assert cache.after == 4
-    assert sorted(kept.about(row).name for row in range(len(kept))) == ["four", "three", "two"]
+    assert sorted(kept.about_row(row).name for row in range(len(kept))) == ["four", "three", "two"]
     assert [kept.id(match.row) for match in kept.ranking.best(["heron"], 9)] == [id_of(4)]
     assert kept.ranking.best(["egret"], 9) == []
 
@@ -164,7 +163,7 @@ def test_files_of_records_open_with_their_own_key_alone(tmp_path):
     (file,) = tmp_path.iterdir()
     assert b"heron" not in file.read_bytes() and file.stat().st_mode & 0o077 == 0
     with pytest.raises(InputError, match="sealed with another key"):
-        RecordCache(tmp_path, Keys.draw()).collection()
+        RecordCache(tmp_path, Keys.draw()).all()
 
 
 def test_a_segment_is_as_it_was_after_packing():

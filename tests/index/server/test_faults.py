@@ -12,4 +12,4 @@ def test_killed_servers_lose_nothing_and_never_show_a_group_below_k(address: str
     figures = kill_often(address, servers, repeats, 8)
     assert figures["kills"] == repeats
     assert figures["sent again"] > 0  # requests were under way when it happened
-    assert {"batch", "store", "record", "delete", "read", "sync", "bucket"} <= set(figures), figures
+    assert {"batch", "store", "delete", "read", "sync", "bucket"} <= set(figures), figures

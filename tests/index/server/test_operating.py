@@ -153,14 +153,13 @@ def test_an_account_keeps_no_more_bytes_than_allowed_records_included(sqlite: st
         first = api.keep(b"x" * 60)
         full = api.put(b"x" * 41, None)
         assert full.status_code == 403 and "100 bytes" in full.json()["detail"]
-        record = f"/v1/documents/{first}/record"
-        assert api.ask("POST", record, content=b"r" * 41, headers=BINARY).status_code == 403
-        for size in (40, 30):  # the second replaces the first
-            assert api.ask("POST", record, content=b"r" * size, headers=BINARY).status_code == 204
-        api.keep(b"x" * 10)
+        line = json.dumps({"documents": [{"bytes": 10, "record": 31}]}).encode()
+        with_record = api.ask("POST", "/v1/batches", content=line + b"\n" + b"x" * 41, headers=BINARY)
+        assert with_record.status_code == 403
+        api.keep(b"x" * 40)
         assert api.put(b"x", None).status_code == 403
         api.ask("DELETE", f"/v1/documents/{first}")
-        api.keep(b"x" * 90)
+        api.keep(b"x" * 60)
 
 
 def test_answers_are_kept_for_thirty_days(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:

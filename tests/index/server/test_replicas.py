@@ -30,7 +30,7 @@ def everything(api: Api) -> tuple[Any, ...]:
     with api.store.read() as reading:
         names = sorted(reading.index.sizes())
         seen = {name: reading.index.documents_of(name) for name in names}
-        return reading.state.version, seen, dict(reading.replica.number_of)
+        return reading.state.version, seen, dict(reading.number_of)
 
 
 def test_two_servers_on_one_database_keep_in_step(address: str, tmp_path: Path) -> None:

@@ -26,7 +26,6 @@ from shoal.index.server.gate import Limits, Rates, read_body
 from shoal.index.server.monitoring import LOGGER, Metrics
 from shoal.index.server.problems import Problem
 from shoal.index.server.serving import Binding
-from shoal.index.server.store import Answer
 from tests.index.server.api import BINARY, SEA, Api
 from tests.index.server.processes import servers
 
@@ -217,7 +216,7 @@ def test_documents_that_come_in_together_do_not_exceed_what_an_account_may_have(
             api.store.write(
                 account,
                 None,
-                lambda writing: Answer(201, {"ids": store_documents(writing, [(b"x", None)], Limits(documents=2))}),
+                lambda writing: {"ids": store_documents(writing, [(b"x", None)], Limits(documents=2))},
             )
 
         put()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,20 +16,35 @@ from shoal.data.keys import Keys
 from shoal.data.private_files import state_folder
 from shoal.errors import InputError
 from shoal.index.client.connection import Connection, Refusal
-from shoal.index.client.fetching import fetch_hidden
-from shoal.index.client.journal import digest_of
-from shoal.index.client.opened import OpenedIndex, describe_index, open_index
-from shoal.index.client.results import DAY, WAIT, IndexStatus, PutReport, SearchFilter, SearchHit, SyncReport
+from shoal.index.client.journal import DAY, WAIT, digest_of
+from shoal.index.client.opened import OpenedIndex, describe_index, fetch_hidden, open_index
 
 # Imported where they are needed: what reads, counts and ranks documents. It takes seconds to load.
 if TYPE_CHECKING:
     from shoal.data.inputs import Source
     from shoal.index.client.published import Vocabulary
+    from shoal.index.client.put import PutReport
+    from shoal.index.client.search import SearchFilter, SearchHit, SyncReport
     from shoal.index.client.sources import Start
 
 DOCUMENT_ID = re.compile("[0-9a-f]{32}")
-TERMS_AT_ONCE = 50_000  # of the groups of a request: less than a megabyte
-AUTO_SYNC = 20_000  # documents up to which a search syncs by itself: about 12 MB
+
+
+@dataclass(frozen=True)
+class IndexStatus:
+    """An index in figures, and what this machine keeps of it."""
+
+    k: int
+    embargo: float | None
+    version: int
+    groups: int
+    documents: int  # visible
+    terms: int
+    mine: int  # documents of this account
+    put_here: int  # of those, put from this machine
+    waiting_here: int  # held back on this machine
+    overdue: int  # of those, for longer than WAIT: the next put places them in the nearest groups
+    unfinished: int  # requests of a put that was interrupted
 
 
 class IndexClient:
@@ -95,7 +110,7 @@ class IndexClient:
         its private mapping, or in groups made here. Without, it is empty and gets the vocabulary of a release, or the
         given one.
         """
-        from shoal.index.client.put import Put, resume
+        from shoal.index.client.put import Put, PutReport, resume
         from shoal.index.client.sources import documents_of, folder_of, open_documents, read_start, start_of_documents
 
         if vocabulary is not None and (source is not None or release is not None):
@@ -153,7 +168,7 @@ class IndexClient:
         return put.run(documents_of(documents), total)
 
     def sync(self, *, again: bool = False) -> SyncReport:
-        """Fetch the sealed records of all documents that changed; from then on a search asks the server nothing else.
+        """Fetch the sealed records of all documents that changed, as every search does first.
 
         The records are kept on this machine, sealed with this user's key. `again` fetches all of them.
         """
@@ -191,24 +206,23 @@ class IndexClient:
         limit: int = 10,
         *,
         by_groups: bool = False,
-        allowed: SearchFilter = SearchFilter(),
+        allowed: SearchFilter | None = None,
     ) -> list[SearchHit]:
         """The documents that are most similar to a query, by their own words.
 
-        After a `sync`, and in an index of up to 20,000 documents without one, the search is at home: it fetches what
-        has changed, and the server learns nothing of the query. Else, or `by_groups`, the records of the most similar
-        groups are fetched, and the server sees which groups.
+        The search is at home: it syncs first, and the server learns nothing of the query. Without a key, or
+        `by_groups`, the records of the most similar groups are fetched, and the server sees which groups.
         """
         from shoal.index.client import search
 
         if limit < 1:
             raise InputError(f"limit={limit} must be at least 1")
-        index = self._index
-        if self._keys is not None and not by_groups and (index.visible <= AUTO_SYNC or index.records(self._keys)):
+        index, allowed = self._index, allowed or search.SearchFilter()
+        if self._keys is None or by_groups:
+            hits = search.search_by_groups(index, self._keys, query, limit, allowed)
+        else:
             search.sync(index, self._keys)
             hits = search.search_at_home(index, self._keys, query, limit, allowed)
-        else:
-            hits = search.search_by_groups(index, self._keys, query, limit, allowed)
         return [replace(hit, name=index.journal.name(hit.document) or hit.name) for hit in hits]
 
     def export(self, out: str | os.PathLike[str], *, force: bool = False) -> dict[str, Any]:
@@ -291,7 +305,7 @@ class IndexClient:
 
     def _make_first_groups(self, start: Start, digests: dict[str, bytes]) -> None:
         """Make the groups of the start whose documents are in none yet."""
-        from shoal.index.client.put import in_parts, make_groups
+        from shoal.index.client.put import TERMS_AT_ONCE, in_parts, make_groups
 
         uploaded = self._index.journal.id_and_group_by_digest()
         members: dict[int, list[str]] = {}

@@ -141,10 +141,6 @@ class Connection:
         """Send a body; the server handles it once per idempotency key, however often it is sent."""
         return _json_object(self._request("POST", path, {"Content-Type": content_type, "Idempotency-Key": key}, body))
 
-    def send(self, path: str, body: bytes) -> None:
-        """Send bytes that may be sent twice."""
-        self._request("POST", path, {"Content-Type": OCTETS, "Idempotency-Key": new_key()}, body)
-
     def delete(self, path: str) -> None:
         """Delete a resource."""
         self._request("DELETE", path, {"Idempotency-Key": new_key()}, None)

@@ -14,7 +14,7 @@ import uvicorn
 
 from shoal.data.keys import Keys
 from shoal.index.client.client import IndexClient
-from shoal.index.client.results import SearchHit
+from shoal.index.client.search import SearchHit
 from shoal.index.server.accounts import make_account
 from shoal.index.server.app import create_app
 from shoal.index.server.database import Database

@@ -25,6 +25,11 @@ from shoal.errors import InputError
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
+    from shoal.index.client.sources import SourceDocument
+
+DAY = 86_400.0  # seconds
+WAIT = 7.0  # days before a document that fits no group is placed anyway
+
 TABLES = """
 CREATE TABLE IF NOT EXISTS documents (
     digest BLOB PRIMARY KEY,     -- of name and text
@@ -58,12 +63,13 @@ class PendingRequest:
 
 @dataclass(frozen=True)
 class Upload:
-    """A document to upload, and its term counts if it waits for a group on this machine."""
+    """A document on its way, and its counts by the index's terms."""
 
+    document: SourceDocument
     digest: bytes
-    name: str
-    key: str
-    waiting_counts: sp.csr_matrix | None = None
+    counts: sp.csr_matrix
+    group: str | None = None
+    waits: bool = False  # for a group, on this machine
 
 
 def digest_of(name: str, text: str) -> bytes:
@@ -126,15 +132,18 @@ class Journal:
         return bool(self._all("SELECT 1 FROM documents WHERE digest = ?", digest))
 
     def begin_uploads(
-        self, uploads: Sequence[Upload], request_of: Callable[[list[Upload]], PendingRequest]
+        self, key: str, uploads: Sequence[Upload], request_of: Callable[[list[Upload]], PendingRequest]
     ) -> list[Upload]:
         """Note documents, and the request that sends them, before it is sent; returns those no other put is sending."""
+        insert = "INSERT OR IGNORE INTO documents (digest, name, key) VALUES (?, ?, ?) RETURNING key"
+        begun = []
         with self._transaction(durable=True):
-            insert = "INSERT OR IGNORE INTO documents (digest, name, key) VALUES (?, ?, ?) RETURNING key"
-            begun = [upload for upload in uploads if self._all(insert, upload.digest, upload.name, upload.key)]
-            for upload in begun:
-                if upload.waiting_counts is not None:
-                    self._hold(upload.key, upload.waiting_counts)
+            for place, upload in enumerate(uploads):
+                own = f"{key}.{place}"
+                if self._all(insert, upload.digest, upload.document.name, own):
+                    begun.append(upload)
+                    if upload.waits:
+                        self._hold(own, upload.counts)
             if begun:
                 self._add_request(request_of(begun))
         return begun
@@ -148,14 +157,9 @@ class Journal:
                     f"{insert} VALUES (?, ?, ?, ?, ?, 1)", digest, name, document, document, "" if grouped else None
                 )
 
-    def unrecorded(self, digest: bytes) -> str | None:
-        """The id of an uploaded document without a record on the server."""
-        rows = self._all("SELECT id FROM documents WHERE digest = ? AND id IS NOT NULL AND NOT recorded", digest)
-        return rows[0][0] if rows else None
-
-    def recorded(self, document: str) -> None:
-        """The server has the record of a document."""
-        self._all("UPDATE documents SET recorded = 1 WHERE id = ?", document)
+    def unrecorded(self) -> dict[bytes, str]:
+        """The ids of uploaded documents without a record on the server, by their digests."""
+        return dict(self._all("SELECT digest, id FROM documents WHERE id IS NOT NULL AND NOT recorded"))
 
     def unplaced(self, digest: bytes) -> str | None:
         """The id of an uploaded document that is in no group and does not wait for one on this machine."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from shoal.index.client.synced import RecordCache
     from shoal.terms.vector_space import VectorSpace
 
+ID_BITS = 128
 UNUSABLE = "the server's vocabulary cannot be used with this version of Shoal; update it"
 
 
@@ -131,7 +132,7 @@ def settle(connection: Connection, journal: Journal) -> None:
     status_of: dict[str, str] = {}
     after: Any = ""
     while after is not None:
-        page = connection.get_json(f"/v1/documents?mine=true&after={after}&limit=10000")
+        page = connection.get_json(f"/v1/documents?after={after}&limit=10000")
         status_of |= {document["id"]: document["status"] for document in page["documents"]}
         after = page["after"]
     journal.settle({document: status_of.get(document) for document in known})
@@ -165,3 +166,39 @@ def _read_vocabulary(connection: Connection, folder: Path, digest: str) -> dict[
 def _file_name(name: str) -> str:
     """A safe name for a file, whatever the server sent."""
     return hashlib.blake2b(name.encode(), digest_size=12).hexdigest()
+
+
+def fetch_hidden(index: OpenedIndex, document: str) -> bytes:
+    """The ciphertext of a document, out of a bucket of at least k whose ids begin with the same bits.
+
+    Ids are random, so a bucket says nothing about the subject of what was read. Buckets are nested: somebody who sees
+    many of them being fetched over time is left with the smallest, which has k documents or more.
+    """
+    # On average this many and up to twice as many: fewer than k come up once in 50,000 times, at the cost of a fetch.
+    wanted = 2 * index.k + 8
+    bits = max(index.visible // wanted, 1).bit_length() - 1
+    while True:
+        contents = _bucket(index, bits, int(document, 16) >> (ID_BITS - bits))
+        if len(contents) >= index.k or bits == 0:
+            break
+        bits -= 1
+    if document not in contents:
+        raise InputError("the server has no such document, or you may not see it; was it deleted?")
+    return contents[document]
+
+
+def _bucket(index: OpenedIndex, bits: int, number: int) -> dict[str, bytes]:
+    contents: dict[str, bytes] = {}
+    after = ""
+    while True:
+        line, _, rest = index.connection.get(f"/v1/buckets/{bits}/{number}?after={after}").partition(b"\n")
+        try:
+            page = [(str(document["id"]), int(document["bytes"])) for document in json.loads(line)["documents"]]
+        except (ValueError, KeyError, TypeError):
+            raise InputError("the server's answer is not that of an index; is this the address of an index?") from None
+        if not page:
+            return contents
+        start = 0
+        for after, length in page:
+            contents[after] = rest[start : start + length]
+            start += length

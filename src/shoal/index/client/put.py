@@ -20,10 +20,9 @@ from shoal import progress
 from shoal.data.keys import Keys
 from shoal.errors import InputError
 from shoal.index.client.connection import JSON, OCTETS, Connection, Refusal, new_key
-from shoal.index.client.journal import Journal, PendingRequest, Upload, digest_of
+from shoal.index.client.journal import DAY, Journal, PendingRequest, Upload, digest_of
 from shoal.index.client.opened import OpenedIndex, settle
-from shoal.index.client.records import Record, opening_of
-from shoal.index.client.results import DAY, PutReport
+from shoal.index.client.records import About, Record, opening_of
 from shoal.index.client.sources import SourceDocument
 from shoal.index.waiting import Waiting
 from shoal.methods.pools import unit_rows
@@ -32,6 +31,7 @@ AT_ONCE = 4  # requests that are sent at the same time
 BATCH, CHARACTERS = 256, 2_000_000  # most documents, and about the most text, of a request
 DOCUMENT_REFUSED = (400, 413, 422)  # the server may still accept the next document
 STATE_CHANGED = (404, 409)  # a document or a group is no longer as this client knows it
+TERMS_AT_ONCE = 50_000  # of the groups of a request: less than a megabyte
 TRIES = 5
 ANY = -1.0  # below every similarity
 
@@ -39,15 +39,17 @@ Answer = dict[str, Any] | Refusal
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class _Sent:
-    """A document on its way, and its counts by the index's terms."""
+@dataclass
+class PutReport:
+    """What became of the documents of a put."""
 
-    document: SourceDocument
-    digest: bytes
-    counts: sp.csr_matrix
-    group: str | None = None
-    waits: bool = False  # for a group, on this machine
+    documents: int = 0  # in the source
+    known: int = 0  # put before, and not sent again
+    uploaded: int = 0
+    waiting: int = 0  # in no group until enough similar documents have come
+    without_terms: int = 0  # stored, but no search finds them: none of their words is in the vocabulary
+    changed: list[tuple[str, str]] = field(default_factory=list)  # name, and id of an earlier text of it, which stays
+    refused: list[tuple[str, str]] = field(default_factory=list)  # name and reason
 
 
 @dataclass
@@ -65,13 +67,16 @@ class Put:
         self._min_similarity = (self.embargo if self.index.may_group else None) or ANY
         self._groups = self.index.published.groups()
         self._waiting = Waiting(self.index.k, self.index.vocabulary.weights)
-        self._sent: dict[str, list[_Sent]] = {}  # by the key of the request
+        self._unrecorded = self.index.journal.unrecorded()
+        self._sent: dict[str, list[Upload]] = {}  # by the key of the request
+        self._made: list[tuple[list[str], sp.csr_matrix]] = []  # groups that the server does not have yet
 
     def run(self, documents: Iterable[SourceDocument], total: int) -> PutReport:
         """Put documents. If this is interrupted, running it again resumes it."""
         for request, answer in _answers(self.index.connection, self._requests(documents)):
             self._answered(request, answer)
             progress.step("uploading", self.report.uploaded + self.report.known, total)
+        self._make_groups()
         self.report.waiting = self.index.journal.figures()["waiting"]
         return self.report
 
@@ -81,28 +86,31 @@ class Put:
             overdue = since <= time.time() - days * DAY or not self.index.may_group
             if not overdue or not self._join(document, counts, ANY):
                 self._wait(document, counts)
+        self._make_groups()
 
     def _requests(self, documents: Iterable[SourceDocument]) -> Iterator[PendingRequest]:
         """The uploads of new documents; each is in the journal before it is sent."""
         for batch in in_parts(documents, lambda document: len(document.text), CHARACTERS):
             self.report.documents += len(batch)
             digests = [digest_of(document.name, document.text) for document in batch]
+            self._remove_unrecorded(digests)
             known = [digest in self.index.journal for digest in digests]
             self.report.known += sum(known)
             both = list(zip(batch, digests, strict=True))
             self._complete([pair for pair, is_known in zip(both, known, strict=True) if is_known])
             new = [pair for pair, is_known in zip(both, known, strict=True) if not is_known]
-            counts = self._counted([document.text for document, _ in new])
-            sent = [self._placed(_Sent(*pair, counts[row])) for row, pair in enumerate(new)]
-            yield from self._begin(sent)
+            self._make_groups()  # documents may be about to join them
+            yield from self._begin(self._placed(new))
+
+    def _remove_unrecorded(self, digests: list[bytes]) -> None:
+        """Delete what version 0.1 put, which has no record to be searched by; it is put anew."""
+        for digest in digests:
+            if (id := self._unrecorded.pop(digest, None)) is not None:
+                self.index.connection.delete(f"/v1/documents/{id}")
+                self.index.journal.deleted(id)
 
     def _complete(self, known: list[tuple[SourceDocument, bytes]]) -> None:
-        """Complete documents that were put before: their records, and groups after a backup or a broken creation."""
-        for document, digest in known:
-            if (id := self.index.journal.unrecorded(digest)) is not None:
-                content = self._record(document, digest).sealed(self.keys)
-                self.index.connection.send(f"/v1/documents/{id}/record", content)
-                self.index.journal.recorded(id)
+        """Group documents that were put before and are in no group, after a backup or a broken creation."""
         ungrouped = [(document.text, id) for document, digest in known if (id := self.index.journal.unplaced(digest))]
         if self.store_only or not ungrouped:
             return
@@ -111,51 +119,47 @@ class Put:
                 self.index.journal.hold(id, counts)
                 self._wait(id, counts)
 
-    def _placed(self, sent: _Sent) -> _Sent:
-        """With the group that the document joins, or waiting for one."""
-        if self.store_only or not sent.counts.nnz:
-            return sent
-        group = self._nearest_group(sent.counts, self._min_similarity)
-        return _Sent(sent.document, sent.digest, sent.counts, group, group is None)
+    def _placed(self, documents: list[tuple[SourceDocument, bytes]]) -> list[Upload]:
+        """Documents with the group that each joins, or waiting for one."""
+        counts = self._counted([document.text for document, _ in documents])
+        if self.store_only:
+            return [Upload(*document, counts[row]) for row, document in enumerate(documents)]
+        groups = self._nearest_groups(counts, self._min_similarity)
+        has_terms = np.diff(counts.indptr) > 0
+        return [
+            Upload(*document, counts[row], group if has_terms[row] else None, bool(has_terms[row] and group is None))
+            for row, (document, group) in enumerate(zip(documents, groups, strict=True))
+        ]
 
-    def _begin(self, documents: list[_Sent]) -> Iterator[PendingRequest]:
+    def _begin(self, uploads: list[Upload]) -> Iterator[PendingRequest]:
         """The request that uploads documents, without those that another put is sending."""
         key = new_key()
-        by_key = {f"{key}.{place}": sent for place, sent in enumerate(documents)}
-        uploads = [
-            Upload(sent.digest, sent.document.name, own, sent.counts if sent.waits else None)
-            for own, sent in by_key.items()
-        ]
         requests = []
 
         def request_of(begun: list[Upload]) -> PendingRequest:
-            self._sent[key] = [by_key[upload.key] for upload in begun]
-            requests.append(self._upload_request(key, self._sent[key]))
+            self._sent[key] = begun
+            requests.append(self._upload_request(key, begun))
             return requests[0]
 
-        begun = self.index.journal.begin_uploads(uploads, request_of)
+        begun = self.index.journal.begin_uploads(key, uploads, request_of)
         self.report.known += len(uploads) - len(begun)
         for upload in begun:
-            earlier = self.index.journal.earlier_texts(upload.name, upload.digest)
-            self.report.changed += [(upload.name, id) for id in earlier]
+            name = upload.document.name
+            self.report.changed += [(name, id) for id in self.index.journal.earlier_texts(name, upload.digest)]
         yield from requests
 
-    def _upload_request(self, key: str, documents: list[_Sent]) -> PendingRequest:
-        sealed = [
-            (self.keys.encrypt(sent.document.text.encode()), self._record(sent.document, sent.digest).sealed(self.keys))
-            for sent in documents
-        ]
-        lengths = [
-            {"bytes": len(content), "record": len(record), "representative": sent.group}
-            for sent, (content, record) in zip(documents, sealed, strict=True)
-        ]
+    def _upload_request(self, key: str, uploads: list[Upload]) -> PendingRequest:
+        contents: list[bytes] = []
+        lengths = []
+        for upload in uploads:
+            document = upload.document
+            about = About(document.name, document.date, document.label, opening_of(document.text))
+            record = Record(about, upload.digest, self.index.words.counts(document.text))
+            content, sealed = self.keys.encrypt(document.text.encode()), record.sealed(self.keys)
+            contents += [content, sealed]
+            lengths.append({"bytes": len(content), "record": len(sealed), "representative": upload.group})
         line = json.dumps({"documents": lengths}).encode()
-        contents = [content for both in sealed for content in both]
         return PendingRequest(key, "/v1/batches", OCTETS, b"".join((line, b"\n", *contents)))
-
-    def _record(self, document: SourceDocument, digest: bytes) -> Record:
-        counts, opening = self.index.words.counts(document.text), opening_of(document.text)
-        return Record(document.name, digest, counts, opening, document.date, document.label)
 
     def _answered(self, request: PendingRequest, answer: Answer) -> None:
         documents = self._sent.pop(request.key)
@@ -188,7 +192,7 @@ class Put:
         True also if it turns out to be in a group, or deleted.
         """
         for _ in range(TRIES):
-            group = self._nearest_group(counts, min_similarity)
+            (group,) = self._nearest_groups(counts, min_similarity)
             if group is None:
                 return False
             body = json.dumps({"representative": group}).encode()
@@ -199,33 +203,44 @@ class Put:
         raise InputError("the index changes faster than documents can join it; try again later")
 
     def _wait(self, document: str, counts: sp.csr_matrix) -> None:
-        """Let a document wait; if it completes a crowd of waiting documents, they become a group."""
+        """Let a document wait; if it completes a crowd of waiting documents, they will be a group."""
         if not self.index.may_group:
             return
         self._waiting.add(document, counts)
         min_similarity = self._min_similarity if len(self._groups) else ANY
         made = self._waiting.group_around(document, min_similarity, self._min_similarity)
-        if made is None:
-            return
-        documents, pool = made
-        if make_groups(self.index, [made]):
+        if made is not None:
+            documents, pool = made
+            self._made.append(made)
             self._groups.add(pool, len(documents))
-            return
-        # Some were deleted, or are in a group: the others wait on.
+
+    def _make_groups(self) -> None:
+        """Have the server make the groups of documents that waited, many at once."""
+        while self._made:
+            made, self._made = self._made, []
+            for part in in_parts(made, lambda group: int(group[1].nnz), TERMS_AT_ONCE):
+                if not make_groups(self.index, part):
+                    self._wait_on({document for documents, _ in part for document in documents})
+
+    def _wait_on(self, documents: set[str]) -> None:
+        """Of documents that could not be grouped some were deleted, or are in a group: the others wait on."""
         still_waiting = self.index.journal.waiting(len(self.index.vocabulary.terms))
-        left = [(other, its_counts) for other, _, its_counts in still_waiting if other in documents]
+        left = [(document, counts) for document, _, counts in still_waiting if document in documents]
         if len(left) == len(documents):
             raise InputError("the server refuses to group documents that are in no group; ask the operator")
-        for other, its_counts in left:
-            self._wait(other, its_counts)
+        self._groups = self.index.published.groups()
+        for document, counts in left:
+            self._wait(document, counts)
 
-    def _nearest_group(self, counts: sp.csr_matrix, min_similarity: float) -> str | None:
-        """The name of the most similar representative; None if there is none, or if it is less similar than this."""
-        if not len(self._groups):
-            return None
+    def _nearest_groups(self, counts: sp.csr_matrix, min_similarity: float) -> list[str | None]:
+        """For each row the name of the most similar representative; None if there is none that similar."""
+        if not len(self._groups) or not counts.shape[0]:
+            return [None] * counts.shape[0]
         representatives = self._groups.representatives
-        number, similarity = representatives.nearest(unit_rows(counts.astype(np.float64), representatives.idf)[0])
-        return representatives.names[number] if similarity >= min_similarity else None
+        nearest = representatives.nearest(unit_rows(counts.astype(np.float64), representatives.idf)[0])
+        return [
+            representatives.names[number] if similarity >= min_similarity else None for number, similarity in nearest
+        ]
 
     def _counted(self, texts: list[str]) -> sp.csr_matrix:
         return self.index.space.count_rows(self.index.space.count(texts))

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from shoal.data.keys import Keys
 from shoal.errors import InputError
@@ -28,21 +28,27 @@ SMALLEST = 256  # bytes
 MOST_BYTES = 4 << 20  # of a record when it is unpacked
 
 
+class About(NamedTuple):
+    """What a record says about its document, besides its words."""
+
+    name: str
+    date: str = ""  # ISO 8601, or ""
+    label: str = ""
+    opening: str = ""
+
+
 @dataclass(frozen=True)
 class Record:
     """A document as its readers search for it."""
 
-    name: str
+    about: About
     digest: bytes  # of name and text: the owner's other machines know by it what was put
     counts: Mapping[str, int]  # by word, stemmed
-    opening: str = ""
-    date: str = ""  # ISO 8601, or ""
-    label: str = ""
 
     def sealed(self, keys: Keys) -> bytes:
         """The record, padded and encrypted for all readers of the document."""
         words = " ".join(f"{word}:{count}" if count > 1 else word for word, count in sorted(self.counts.items()))
-        about = json.dumps([self.name, self.date, self.label, self.opening], ensure_ascii=False)
+        about = json.dumps(self.about, ensure_ascii=False)
         packed = self.digest + zlib.compress(f"{about}\n{words}".encode("utf-8", "replace"), 9)
         return keys.encrypt(packed.ljust(padded_length(len(packed)), b"\0"))
 
@@ -52,12 +58,12 @@ class Record:
         try:
             packed = keys.decrypt(content)
             text = zlib.decompressobj().decompress(packed[DIGEST:], MOST_BYTES).decode()
-            about, _, words = text.partition("\n")
-            name, date, label, opening = (str(item) for item in json.loads(about))
+            first, _, words = text.partition("\n")
+            name, date, label, opening = map(str, json.loads(first))
             counts = dict(_count(word) for word in words.split())
         except (InputError, ValueError, TypeError, zlib.error):
             return None
-        return cls(name, packed[:DIGEST], counts, opening, date, label)
+        return cls(About(name, date, label, opening), packed[:DIGEST], counts)
 
 
 def padded_length(length: int) -> int:

@@ -1,10 +1,11 @@
-"""Search: at home in the records that were synced; else in the records of the groups that are most similar.
+"""Search: at home in the records that were synced; without a key, by the groups that are most similar.
 
 At home the server learns that somebody synced. By groups it learns which groups' records were fetched.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,11 +17,9 @@ from shoal import progress
 from shoal.data.keys import Keys
 from shoal.errors import InputError
 from shoal.index.client.opened import OpenedIndex
-from shoal.index.client.published import Groups, table_of
-from shoal.index.client.ranking import Match, Ranking
-from shoal.index.client.records import Record
-from shoal.index.client.results import SearchFilter, SearchHit, SyncReport
-from shoal.index.client.synced import About
+from shoal.index.client.published import table_of
+from shoal.index.client.records import About, Record
+from shoal.index.client.synced import Match, Ranking
 from shoal.methods.pools import unit_rows
 
 TRIES = 5
@@ -31,6 +30,54 @@ COLUMNS = {
     "status": pa.string(),
     "mine": pa.bool_(),
 }
+
+
+@dataclass(frozen=True)
+class SearchFilter:
+    """Which documents a search may find; by what their records say, on this machine."""
+
+    since: str = ""  # ISO 8601: not before this
+    until: str = ""  # not after this; 2024 is all of the year
+    folder: str = ""
+    label: str = ""
+
+    def __bool__(self) -> bool:
+        return any((self.since, self.until, self.folder, self.label))
+
+    def allows(self, about: About) -> bool:
+        """Whether a document may be found."""
+        return (
+            (not self.since or about.date >= self.since)
+            and (not self.until or (bool(about.date) and about.date[: len(self.until)] <= self.until))
+            and (not self.folder or about.name.startswith(f"{self.folder.rstrip('/')}/"))
+            and (not self.label or about.label == self.label)
+        )
+
+
+@dataclass(frozen=True)
+class SearchHit:
+    """A document, how similar it is to the query, and the words of the query that it has.
+
+    If this user cannot read its record, similarity and words are those of its whole group.
+    """
+
+    document: str
+    similarity: float
+    words: tuple[str, ...]  # of the query that matched, the heaviest first
+    name: str | None = None  # that its owner put it under
+    opening: str = ""
+    date: str = ""
+    label: str = ""
+    readable: bool = True
+
+
+@dataclass(frozen=True)
+class SyncReport:
+    """What a sync fetched, and what this machine has now."""
+
+    fetched: int  # records that changed
+    readable: int  # documents that can be searched here
+    bytes: int  # on this machine's disk
 
 
 def sync(index: OpenedIndex, keys: Keys, *, again: bool = False) -> SyncReport:
@@ -44,7 +91,7 @@ def sync(index: OpenedIndex, keys: Keys, *, again: bool = False) -> SyncReport:
         cache.add(records, cache.after, rows[-1]["number"])
         fetched += len(rows)
         progress.step("syncing", fetched, None)
-    return SyncReport(fetched, len(cache.collection()) if cache else 0, cache.size())
+    return SyncReport(fetched, len(cache.all()) if cache else 0, cache.size())
 
 
 def adopt_own(index: OpenedIndex, keys: Keys) -> None:
@@ -60,110 +107,72 @@ def search_at_home(index: OpenedIndex, keys: Keys, query: str, limit: int, allow
     cache, words = index.records(keys), index.words.of_query(query)
     if not cache:
         return []
-    collection = cache.collection()
+    records = cache.all()
     may_be_found = None
     if allowed:
-        abouts = map(collection.about, range(len(collection)))
-        fits = (allowed.allows(about.name, about.date, about.label) for about in abouts)
-        may_be_found = np.fromiter(fits, dtype=np.bool_, count=len(collection))
-    return [
-        _hit(collection.id(match.row), match, words, collection.about(match.row))
-        for match in collection.ranking.best(words, limit, may_be_found)
-    ]
+        fits = (allowed.allows(records.about_row(row)) for row in range(len(records)))
+        may_be_found = np.fromiter(fits, dtype=np.bool_, count=len(records))
+    matches = records.ranking.best(words, limit, may_be_found)
+    return [_hit(records.id(match.row), match, words, records.about_row(match.row)) for match in matches]
 
 
 def search_by_groups(
     index: OpenedIndex, keys: Keys | None, query: str, limit: int, allowed: SearchFilter
 ) -> list[SearchHit]:
     """The same, by the records of the most similar groups; documents that cannot be read come last."""
-    counted = _Query.parse(query, index)
-    if not counted.counts.nnz:
+    words, terms = index.words.of_query(query), index.vocabulary.terms.tolist()
+    column_of = {term: column for column, term in enumerate(terms) if term in words}
+    if not column_of:
         return []
+    columns = list(column_of.values())
+    asked = sp.csr_matrix((np.ones(len(columns)), columns, [0, len(columns)]), shape=(1, len(terms)))
+    unit = unit_rows(asked, index.vocabulary.weights)[0]
     for _ in range(TRIES):
-        similar = _most_similar(index.published.groups(), counted)
-        fetched = _group_records(index, [group.representative for group in similar])
-        if fetched is not None:
-            return _ranked(index, keys, query, fetched, similar, allowed)[:limit]
-    raise InputError("the index changes faster than it can be searched; try again later")
+        representatives = index.published.groups().representatives
+        similar = {
+            representatives.names[number]: (similarity, representatives.matching(unit, number))
+            for number, similarity in representatives.most_similar(unit, GROUPS)
+        }
+        rows = group_records(index, sorted(similar))
+        if {row["representative"] for row in rows} == set(similar):  # none of them is gone
+            break
+    else:
+        raise InputError("the index changes faster than it can be searched; try again later")
+    opened = [Record.opened(row["content"], keys) if keys and row["content"] else None for row in rows]
+    hits = _readable_hits(index, words, rows, opened, allowed)
+    if not allowed:
+        closed = [row for row, record in zip(rows, opened, strict=True) if record is None]
+        for row in sorted(closed, key=lambda row: -similar[row["representative"]][0]):
+            similarity, shared = similar[row["representative"]]
+            matched = tuple(word for term in shared for word in words[terms[term]])
+            hits.append(SearchHit(row["document"], similarity, matched, readable=False))
+    return hits[:limit]
 
 
-@dataclass(frozen=True)
-class _Query:
-    """A query as terms of the vocabulary, and the words that it has for them."""
-
-    counts: sp.csr_matrix
-    words_of: dict[int, tuple[str, ...]]  # by term
-
-    @classmethod
-    def parse(cls, text: str, index: OpenedIndex) -> _Query:
-        """Count the terms of a query."""
-        counted = index.space.count([text])
-        counts = index.space.count_rows(counted)
-        column = {index.space.terms_[number]: number for number in counts.indices.tolist()}
-        words_of: dict[int, tuple[str, ...]] = {}
-        for word, term in sorted(counted.tally.term_of_word.items()):
-            if term in column:
-                words_of[column[term]] = (*words_of.get(column[term], ()), word)
-        return cls(counts, words_of)
-
-    def words(self, terms: Any) -> tuple[str, ...]:
-        """The words of the query that these terms stand for."""
-        return tuple(word for term in terms for word in self.words_of.get(term, ()))
-
-
-@dataclass(frozen=True)
-class _SimilarGroup:
-    """A group by its representative, how similar it is, and the words of the query that it has."""
-
-    representative: str
-    similarity: float
-    words: tuple[str, ...]
-
-
-def _most_similar(groups: Groups, query: _Query) -> list[_SimilarGroup]:
-    representatives = groups.representatives
-    unit = unit_rows(query.counts.astype(np.float64), representatives.idf)[0]
-    return [
-        _SimilarGroup(representatives.names[number], similarity, query.words(representatives.matching(unit, number)))
-        for number, similarity in representatives.most_similar(unit, GROUPS)
-    ]
-
-
-def _group_records(index: OpenedIndex, representatives: list[str]) -> list[dict[str, Any]] | None:
-    """The records of all documents of groups; None if one of the groups is gone."""
+def group_records(index: OpenedIndex, representatives: list[str]) -> list[dict[str, Any]]:
+    """The records of all documents of groups; those of a group that is gone are missing."""
     if not representatives:
         return []
-    content = index.connection.get(f"/v1/groups/records?representatives={','.join(sorted(representatives))}")
-    rows = table_of(content, {"document": pa.string(), "representative": pa.string()}, "content")
-    return rows if {row["representative"] for row in rows} == set(representatives) else None
+    content = index.connection.get(f"/v1/groups/records?representatives={','.join(representatives)}")
+    return table_of(content, {"document": pa.string(), "representative": pa.string()}, "content")
 
 
-def _ranked(
+def _readable_hits(
     index: OpenedIndex,
-    keys: Keys | None,
-    query: str,
+    words: Mapping[str, tuple[str, ...]],
     rows: list[dict[str, Any]],
-    groups: list[_SimilarGroup],
+    opened: list[Record | None],
     allowed: SearchFilter,
 ) -> list[SearchHit]:
-    """Readable documents by their own words, then the others by those of their groups."""
-    opened = [Record.opened(row["content"], keys) if keys and row["content"] else None for row in rows]
+    """Documents that this user can read, ranked by their own words."""
     readable = [(row["document"], record) for row, record in zip(rows, opened, strict=True) if record is not None]
-    fitting = [(id, record) for id, record in readable if allowed.allows(record.name, record.date, record.label)]
+    fitting = [(id, record) for id, record in readable if allowed.allows(record.about)]
     weights = dict(zip(index.vocabulary.terms.tolist(), index.vocabulary.weights.tolist(), strict=True))
-    ranking = Ranking.of_some([record.counts for _, record in fitting], weights)
-    words = index.words.of_query(query)
-    matches = ranking.best(words, len(fitting))
-    hits = [_hit(fitting[match.row][0], match, words, fitting[match.row][1]) for match in matches]
-    of = {group.representative: group for group in groups}
-    if not allowed:
-        closed = [(row, of[row["representative"]]) for row, record in zip(rows, opened, strict=True) if record is None]
-        closed.sort(key=lambda pair: -pair[1].similarity)
-        hits += [SearchHit(row["document"], group.similarity, group.words, readable=False) for row, group in closed]
-    return hits
+    matches = Ranking.of_some([record.counts for _, record in fitting], weights).best(words, len(fitting))
+    return [_hit(fitting[match.row][0], match, words, fitting[match.row][1].about) for match in matches]
 
 
-def _hit(id: str, match: Match, words: dict[str, tuple[str, ...]], about: About | Record) -> SearchHit:
+def _hit(id: str, match: Match, words: Mapping[str, tuple[str, ...]], about: About) -> SearchHit:
     matched = tuple(word for stem in match.stems for word in words[stem])
     return SearchHit(id, match.similarity, matched, about.name, about.opening, about.date, about.label)
 
@@ -174,7 +183,7 @@ def _page(index: OpenedIndex, path: str) -> list[dict[str, Any]]:
 
 def _adopt(index: OpenedIndex, rows: list[dict[str, Any]], records: list[tuple[str, Record | None]]) -> None:
     own = [
-        (record.digest, record.name, id, row["status"] != "stored")
+        (record.digest, record.about.name, id, row["status"] != "stored")
         for row, (id, record) in zip(rows, records, strict=True)
         if row["mine"] and record is not None
     ]

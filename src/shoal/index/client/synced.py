@@ -1,4 +1,4 @@
-"""The records of an index on this machine, in files that only its user's key opens.
+"""The records of an index on this machine, in files that only its user's key opens, and exact search in them.
 
 A sync fetches what changed since the last one, a page at a time, and writes each page before it asks for the next: one
 that is interrupted goes on where it was. Two neighbouring files become one when the newer has grown to half the older.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 from shoal.data.keys import Keys
 from shoal.errors import InputError
 from shoal.index.client.opened import write_whole
-from shoal.index.client.ranking import Ranking, count_rows
-from shoal.index.client.records import Record
+from shoal.index.client.records import About, Record
 
 FILE = re.compile(r"(\d+)-(\d+)\.sealed")  # the numbers after which it begins and with which it ends
 SEPARATOR = "\x1f"
@@ -33,13 +32,88 @@ AGAIN = "sync with {option} to fetch them anew"
 
 
 @dataclass(frozen=True)
-class About:
-    """What a record says about its document, besides its words."""
+class Match:
+    """A document that has words of a query, and these words' stems, the heaviest first."""
 
-    name: str
-    date: str
-    label: str
-    opening: str
+    row: int
+    similarity: float
+    stems: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The counts of documents (rows) by word (columns), and the weight of each word."""
+
+    counts: sp.csr_matrix
+    column_of: Mapping[str, int]
+    idf: NDArray[np.float64]
+
+    @classmethod
+    def of_all(cls, counts: sp.csr_matrix, column_of: Mapping[str, int]) -> Ranking:
+        """All documents of a collection."""
+        return cls(counts, column_of, _idf(counts))
+
+    @classmethod
+    def of_some(cls, rows: Sequence[Mapping[str, int]], weight_of: Mapping[str, float]) -> Ranking:
+        """A few documents of a larger collection. A word that has no weight there has that of these few."""
+        column_of: dict[str, int] = {}
+        counts = count_rows(rows, column_of)
+        weights = [weight_of.get(word, np.nan) + 1.0 for word in column_of]
+        return cls(counts, column_of, np.where(np.isnan(weights), _idf(counts), weights))
+
+    def best(self, stems: Iterable[str], limit: int, allowed: NDArray[np.bool_] | None = None) -> list[Match]:
+        """The documents most similar to a query; of equals the one that was stored first."""
+        known = [stem for stem in stems if stem in self.column_of]
+        columns = [self.column_of[stem] for stem in known]
+        weights = self.idf[columns]
+        length = float(np.linalg.norm(weights))
+        if not length:
+            return []
+        scores = np.zeros(self.counts.shape[0], dtype=np.float32)
+        for column, weight in zip(columns, weights, strict=True):
+            part = slice(self._lists.indptr[column], self._lists.indptr[column + 1])
+            scores[self._lists.indices[part]] += (weight / length) * self._lists.data[part]
+        if allowed is not None:
+            scores[~allowed] = 0.0
+        found = np.flatnonzero(scores)
+        if limit < len(found):
+            lowest = np.partition(scores[found], len(found) - limit)[len(found) - limit]
+            found = found[scores[found] >= lowest]
+        ranked = found[np.argsort(-scores[found], kind="stable")][:limit]
+        heaviest = [known[position] for position in np.argsort(-weights, kind="stable")]
+        return [Match(row, float(scores[row]), self._matching(row, heaviest)) for row in ranked.tolist()]
+
+    def _matching(self, row: int, stems: Iterable[str]) -> tuple[str, ...]:
+        has = set(self.counts.indices[self.counts.indptr[row] : self.counts.indptr[row + 1]].tolist())
+        return tuple(stem for stem in stems if self.column_of[stem] in has)
+
+    @cached_property
+    def _lists(self) -> sp.csc_matrix:
+        """Weights at unit length by word: (1 + ln tf) · idf."""
+        weights = 1.0 + np.log(self.counts.data, dtype=np.float32)
+        weights *= self.idf.astype(np.float32)[self.counts.indices]
+        rows = sp.csr_matrix((weights, self.counts.indices, self.counts.indptr), shape=self.counts.shape)
+        starts = self.counts.indptr[:-1]
+        squares = np.append(weights * weights, np.float32(0))
+        lengths = np.sqrt(np.add.reduceat(squares, starts)) if len(starts) else np.zeros(0, np.float32)
+        lengths[np.diff(self.counts.indptr) == 0] = 1.0
+        rows.data /= np.repeat(np.maximum(lengths, 1e-12), np.diff(self.counts.indptr))
+        return rows.tocsc()
+
+
+def count_rows(rows: Sequence[Mapping[str, int]], column_of: dict[str, int]) -> sp.csr_matrix:
+    """Counts by word as the rows of a matrix; new words get columns."""
+    columns = [column_of.setdefault(word, len(column_of)) for row in rows for word in row]
+    data = np.array([count for row in rows for count in row.values()], dtype=np.int32)
+    ends = np.cumsum([0, *map(len, rows)])
+    return sp.csr_matrix((data, np.array(columns, dtype=np.int32), ends), shape=(len(rows), len(column_of)))
+
+
+def _idf(counts: sp.csr_matrix) -> NDArray[np.float64]:
+    """ln((n + 1) / (df + 1)) + 1: a word that all documents have still counts a little."""
+    frequency = np.bincount(counts.indices, minlength=counts.shape[1])
+    idf: NDArray[np.float64] = np.log((counts.shape[0] + 1) / (frequency + 1)) + 1.0
+    return idf
 
 
 @dataclass(frozen=True)
@@ -83,6 +157,22 @@ class Segment:
             counts, about = counts[rows], [about[row] for row in rows.tolist()]
         return cls(ids[rows], gone[rows], about, list(column_of), counts)
 
+    @cached_property
+    def ranking(self) -> Ranking:
+        """All of its documents, ready to be searched."""
+        return Ranking.of_all(self.counts, {word: column for column, word in enumerate(self.words)})
+
+    def __len__(self) -> int:
+        return len(self.about)
+
+    def id(self, row: int) -> str:
+        """The id of a document."""
+        return bytes(self.ids[row]).hex()
+
+    def about_row(self, row: int) -> About:
+        """What its record says about a document."""
+        return About(*self.about[row].split(SEPARATOR))
+
     def packed(self) -> bytes:
         """As bytes."""
         arrays = {"ids": self.ids, "gone": self.gone, "data": self.counts.data, "ends": self.counts.indptr}
@@ -108,34 +198,12 @@ class Segment:
         return cls(ids, arrays["gone"], about.split("\n") if len(ids) else [], listed, counts)
 
 
-@dataclass(frozen=True)
-class Collection:
-    """All records that this user can read, ready to be searched."""
-
-    segment: Segment
-
-    @cached_property
-    def ranking(self) -> Ranking:
-        return Ranking.of_all(self.segment.counts, {word: at for at, word in enumerate(self.segment.words)})
-
-    def __len__(self) -> int:
-        return len(self.segment.about)
-
-    def id(self, row: int) -> str:
-        """The id of a document."""
-        return bytes(self.segment.ids[row]).hex()
-
-    def about(self, row: int) -> About:
-        """What its record says about a document."""
-        return About(*self.segment.about[row].split(SEPARATOR))
-
-
 class RecordCache:
     """The folder of one index. `after` is the number of the last record that it has."""
 
     def __init__(self, folder: Path, keys: Keys) -> None:
         self._folder, self._keys = folder, Keys((keys.public,), keys.identity)
-        self._opened: tuple[list[tuple[int, int]], Collection] | None = None
+        self._opened: tuple[list[tuple[int, int]], Segment] | None = None
 
     def __bool__(self) -> bool:
         return bool(self._ranges())
@@ -155,8 +223,8 @@ class RecordCache:
             for merged in (older, newer):
                 self._file(merged).unlink(missing_ok=True)
 
-    def collection(self) -> Collection:
-        """All records, read again only if there are others."""
+    def all(self) -> Segment:
+        """All records that this user can read; they are read from the disk again only if there are others."""
         for _ in range(TRIES):
             ranges = self._ranges()
             if self._opened is not None and self._opened[0] == ranges:
@@ -166,8 +234,8 @@ class RecordCache:
             except FileNotFoundError:  # another command joined files meanwhile
                 continue
             segment = Segment.joined(parts, keep_gone=False) if len(parts) != 1 or parts[0].gone.any() else parts[0]
-            self._opened = ranges, Collection(segment)
-            return self._opened[1]
+            self._opened = ranges, segment
+            return segment
         raise InputError("the records on this machine change faster than they can be read; try again later")
 
     def size(self) -> int:
@@ -211,7 +279,5 @@ class RecordCache:
 
 
 def _line(record: Record | None) -> str:
-    if record is None:
-        return SEPARATOR * 3
-    fields: Iterable[str] = (record.name, record.date, record.label, record.opening)
-    return SEPARATOR.join(re.sub(r"[\x00-\x1f\x85\u2028\u2029]", " ", item) for item in fields)
+    about = record.about if record is not None else About("")
+    return SEPARATOR.join(re.sub(r"[\x00-\x1f\x85\u2028\u2029]", " ", item) for item in about)

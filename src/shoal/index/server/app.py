@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 
@@ -16,14 +16,11 @@ from pydantic.json_schema import models_json_schema
 from starlette.exceptions import HTTPException
 
 import shoal
+from shoal.index.server.callers import PROBLEMS, SCHEMAS
 from shoal.index.server.gate import Gate, Limits, answer_to
 from shoal.index.server.monitoring import LOGGER, Metrics, fault_of
 from shoal.index.server.problems import Problem
-from shoal.index.server.routes.dependencies import PROBLEMS, SCHEMAS
-from shoal.index.server.routes.documents import DOCUMENTS
-from shoal.index.server.routes.health import HEALTH
-from shoal.index.server.routes.index import INDEX
-from shoal.index.server.routes.records import RECORDS
+from shoal.index.server.routes import ROUTES
 from shoal.index.server.schemas import GroupsWanted, IndexWanted, Joining
 from shoal.index.server.store import Store
 
@@ -57,8 +54,7 @@ def create_app(store: Store, limits: Limits, metrics: Metrics | None = None) -> 
         lifespan=running,
     )
     app.state.store, app.state.limits = store, limits
-    for router in (HEALTH, INDEX, DOCUMENTS, RECORDS):
-        app.include_router(router, responses=PROBLEMS)
+    app.include_router(ROUTES, responses=PROBLEMS)
     app.openapi = partial(_described, app, app.openapi)  # type: ignore[method-assign]
     app.add_exception_handler(RequestValidationError, _not_valid)
     app.add_exception_handler(HTTPException, _refused)
@@ -88,7 +84,7 @@ async def _tidy_regularly(store: Store) -> None:
 def _tidy(store: Store) -> None:
     store.database.keep_reserve()
     store.forget_answers()
-    with suppress(Problem), store.read():  # no index yet
+    with store.read():
         pass
 
 

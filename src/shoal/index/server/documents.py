@@ -1,26 +1,34 @@
-"""Documents: stored, placed in groups, read and deleted. Each function is one step of a write or a read."""
+"""Documents and their records: stored, placed in groups, read and deleted. Each function is one step of a request.
+
+A record is what a document's readers search by, sealed by its owner. It gets a new number when it is stored, when its
+document becomes visible or moves, and when it is deleted: then only the id is left, for clients that still have it.
+"""
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sqlalchemy import Connection, Row, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, delete, func, insert, or_, select, update
 
 from shoal.errors import InputError
-from shoal.index import DynamicIndex, Placement
+from shoal.index import DynamicIndex
 from shoal.index.server.gate import Limits
 from shoal.index.server.problems import Problem
-from shoal.index.server.records import add_records, erase_records, put_record, renumber
+from shoal.index.server.replica import execute_for_each, next_numbers, renumber, rows_where_in
 from shoal.index.server.store import Store, WriteTransaction
-from shoal.index.server.tables import accounts, blobs, documents
+from shoal.index.server.tables import accounts, blobs, documents, records
 
 NOT_FOUND = "there is no such document, or you may not see it"
 RETIRED = "this representative is retired; fetch the groups again and choose another"
-ASKED_AT_ONCE = 500  # ids in a query
+ERASED_AT_ONCE = 500
+MOST = 16_384  # records of a page
+PAGE_BYTES = 8 << 20
+COLUMNS = (records.c.document, records.c.number, records.c.content, documents.c.owner, documents.c.status)
+RECORDS: Any = select(*COLUMNS).select_from(records.outerjoin(documents, documents.c.id == records.c.document))
 
 
 def store_documents(
@@ -33,74 +41,62 @@ def store_documents(
     owned = {"owner": write.account.id, "status": "stored"}
     rows = [owned | {"id": id, "bytes": size} for id, size in zip(ids, sizes, strict=True)]
     write.connection.execute(insert(documents), rows)
-    stored = zip(ids, contents, strict=True)
+    stored = list(zip(ids, contents, strict=True))
     write.connection.execute(insert(blobs), [{"document": id, "content": content} for id, (content, _) in stored])
-    record_of = {id: record for id, (_, record) in zip(ids, contents, strict=True) if record is not None}
-    add_records(write.connection, record_of)
+    recorded = [{"document": id, "content": record} for id, (_, record) in stored if record is not None]
+    numbers = next_numbers(write.connection, len(recorded))
+    numbered = [row | {"number": number} for row, number in zip(recorded, numbers, strict=True)]
+    execute_for_each(write.connection, insert(records), numbered)
     write.stored.update(ids)
     _add_to_account(write.connection, write.account.id, len(ids), sum(sizes))
     return ids
 
 
-def replace_record(write: WriteTransaction, document: str, content: bytes, limits: Limits) -> None:
-    """Store the record of a document of the caller, instead of any earlier one."""
-    owned = select(documents.c.id).where(documents.c.id == document, documents.c.owner == write.account.id)
-    if write.connection.execute(owned).one_or_none() is None:
-        raise Problem(404, "there is no such document of yours; name one that you stored")
-    more = len(content) - put_record(write.connection, document, content)
-    _check_quota(write, 0, more, limits)
-    of_document = update(documents).where(documents.c.id == document)
-    write.connection.execute(of_document.values(bytes=documents.c.bytes + more))
-    _add_to_account(write.connection, write.account.id, 0, more)
-
-
-def place_in_group(write: WriteTransaction, document: str, representative: str) -> Placement:
-    """Place a document in the group that its owner chose."""
+def place_in_group(write: WriteTransaction, document: str, representative: str) -> str:
+    """Place a document in the group that its owner chose; returns its representative."""
     try:
-        return write.index.insert_into(document, representative)
+        write.replica.index.insert_into(document, representative)
     except InputError:
         raise Problem(409, RETIRED) from None
+    return representative
 
 
-def join_group(write: WriteTransaction, document: str, representative: str) -> Placement:
-    """Place a stored document of the caller in a group."""
-    _check_stored(write, [document])
-    return place_in_group(write, document, representative)
-
-
-def make_groups(write: WriteTransaction, members: Sequence[Sequence[str]], pools: sp.csr_matrix) -> list[Placement]:
-    """Make groups of stored documents of the caller."""
-    _check_stored(write, [document for documents in members for document in documents])
-    return write.index.insert_groups(members, pools)
+def check_stored(write: WriteTransaction, ids: Sequence[str]) -> None:
+    """Refuse documents that are not the caller's, or are in a group already."""
+    if len(set(ids)) < len(ids):
+        raise InputError("a document is named twice; name each once")
+    rows = list(rows_where_in(write.connection, select(documents), documents.c.id, ids))
+    if len(rows) < len(ids) or any(row.owner != write.account.id for row in rows):
+        raise Problem(404, "a document does not exist, or is not yours; name documents that you stored")
+    if any(row.status != "stored" for row in rows):
+        raise Problem(409, "a document is in a group already; name documents in no group")
 
 
 def delete_document(write: WriteTransaction, document: str) -> None:
     """Delete a document of the caller. Others' invisible documents are refused as if they did not exist."""
-    index = write.replica.index
-    row = write.connection.execute(select(documents).where(documents.c.id == document)).one_or_none()
-    if row is None or (row.owner != write.account.id and (index is None or index.group_of(document) is None)):
+    owner = write.connection.execute(select(documents.c.owner).where(documents.c.id == document)).scalar_one_or_none()
+    mine = owner == write.account.id
+    if owner is None or not (mine or (document in write.replica and write.replica.index.group_of(document))):
         raise Problem(404, NOT_FOUND)
-    if row.owner != write.account.id:
+    if not mine:
         raise Problem(403, "this document is not yours; only its owner can delete it")
-    _erase(write, row.owner, [document])
+    _erase(write, owner, [document])
 
 
 def erase_documents(write: WriteTransaction, account: str) -> int:
     """Delete all documents of a revoked account; returns how many."""
-    _check_revoked(write.connection, account)
-    ids = list(write.connection.execute(select(documents.c.id).where(documents.c.owner == account)).scalars())
-    for start in range(0, len(ids), ASKED_AT_ONCE):
-        _erase(write, account, ids[start : start + ASKED_AT_ONCE])
+    ids = _documents_of_revoked(write.connection, account)
+    for start in range(0, len(ids), ERASED_AT_ONCE):
+        _erase(write, account, ids[start : start + ERASED_AT_ONCE])
     return len(ids)
 
 
 def transfer_documents(write: WriteTransaction, account: str, to: str) -> int:
     """Give all documents of a revoked account to an active one; returns how many."""
-    _check_revoked(write.connection, account)
+    ids = _documents_of_revoked(write.connection, account)
     active = select(accounts.c.id).where(accounts.c.id == to, accounts.c.active)
     if write.connection.execute(active).one_or_none() is None:
         raise Problem(404, f"there is no active account {to[:40]!r} to give them to; list the accounts")
-    ids = list(write.connection.execute(select(documents.c.id).where(documents.c.owner == account)).scalars())
     write.connection.execute(update(documents).where(documents.c.owner == account).values(owner=to))
     renumber(write.connection, ids)
     size = write.connection.execute(select(accounts.c.bytes).where(accounts.c.id == account)).scalar_one()
@@ -117,8 +113,8 @@ def read_document(store: Store, account: str, document: str) -> bytes:
     if row is None:
         raise Problem(404, NOT_FOUND)
     if row.owner != account:
-        with store.read() as read:
-            if read.index.group_of(document) is None:
+        with store.read() as replica:
+            if replica.index.group_of(document) is None:
                 raise Problem(404, NOT_FOUND)
     return bytes(row.content)
 
@@ -127,6 +123,29 @@ def list_owned(connection: Connection, account: str, after: str, limit: int) -> 
     """The documents of an account by id, after one id."""
     mine = select(documents).where(documents.c.owner == account, documents.c.id > after)
     return list(connection.execute(mine.order_by(documents.c.id).limit(limit)))
+
+
+def changed_records(store: Store, account: str, after: int, mine: bool) -> list[Row[Any]]:
+    """A page of the records after a number that an account may see: its own, and those of visible documents."""
+    seen = documents.c.owner == account if mine else or_(_seen_by(store, account), records.c.content.is_(None))
+    page = RECORDS.where(records.c.number > after, seen).order_by(records.c.number).limit(MOST)
+    with store.database.reading() as connection:
+        return list(_up_to(PAGE_BYTES, connection.execute(page.execution_options(yield_per=500))))
+
+
+def records_of(store: Store, ids: Iterable[str]) -> list[Row[Any]]:
+    """The records of documents, those without one left out."""
+    with store.database.reading() as connection:
+        return list(rows_where_in(connection, RECORDS, records.c.document, ids))
+
+
+def bucket(store: Store, account: str, first: str, last: str, after: str) -> list[Row[Any]]:
+    """A page of the ciphertexts whose ids lie between two, of those that an account may see."""
+    within = select(documents.c.id, blobs.c.content).join(blobs, blobs.c.document == documents.c.id)
+    within = within.where(documents.c.id.between(first, last), documents.c.id > after)
+    page = within.where(_seen_by(store, account)).order_by(documents.c.id).limit(MOST)
+    with store.database.reading() as connection:
+        return list(_up_to(PAGE_BYTES, connection.execute(page.execution_options(yield_per=8))))
 
 
 def count_matrix(index: DynamicIndex, rows: Sequence[Mapping[str, int]]) -> sp.csr_matrix:
@@ -140,17 +159,21 @@ def count_matrix(index: DynamicIndex, rows: Sequence[Mapping[str, int]]) -> sp.c
     return sp.csr_matrix((data, np.concatenate(terms), ends), shape=(len(rows), index.n_terms))
 
 
-def _check_stored(write: WriteTransaction, ids: Sequence[str]) -> None:
-    """Refuse documents that are not the caller's, or are in a group already."""
-    if len(set(ids)) < len(ids):
-        raise InputError("a document is named twice; name each once")
-    for start in range(0, len(ids), ASKED_AT_ONCE):
-        part = ids[start : start + ASKED_AT_ONCE]
-        rows = write.connection.execute(select(documents).where(documents.c.id.in_(part))).all()
-        if len(rows) < len(part) or any(row.owner != write.account.id for row in rows):
-            raise Problem(404, "a document does not exist, or is not yours; name documents that you stored")
-        if any(row.status != "stored" for row in rows):
-            raise Problem(409, "a document is in a group already; name documents in no group")
+def _seen_by(store: Store, account: str) -> ColumnElement[bool]:
+    """The documents that an account may see: its own, and visible ones."""
+    with store.read() as replica:
+        # The last group, while it is below k, is hidden; its records get new numbers once it is visible again.
+        visible = documents.c.status == ("nothing" if replica.index.hidden else "placed")
+    return or_(documents.c.owner == account, visible)
+
+
+def _up_to(size: int, rows: Iterable[Row[Any]]) -> Iterator[Row[Any]]:
+    """Rows until their contents have so many bytes; at least one."""
+    for row in rows:
+        yield row
+        size -= len(row.content or b"")
+        if size <= 0:
+            return
 
 
 def _erase(write: WriteTransaction, owner: str, ids: Sequence[str]) -> None:
@@ -159,20 +182,21 @@ def _erase(write: WriteTransaction, owner: str, ids: Sequence[str]) -> None:
     size = int(write.connection.execute(total).scalar_one())
     for table, column in ((documents, documents.c.id), (blobs, blobs.c.document)):
         write.connection.execute(delete(table).where(column.in_(ids)))
-    erase_records(write.connection, ids)
+    write.connection.execute(update(records).where(records.c.document.in_(ids)).values(content=None))
+    renumber(write.connection, ids)
     _add_to_account(write.connection, owner, -len(ids), -size)
-    index = write.replica.index
     for document in ids:
-        if index is not None and document in index:
-            index.delete(document)
+        if document in write.replica:
+            write.replica.index.delete(document)
 
 
-def _check_revoked(connection: Connection, account: str) -> None:
+def _documents_of_revoked(connection: Connection, account: str) -> list[str]:
     active = connection.execute(select(accounts.c.active).where(accounts.c.id == account)).scalar_one_or_none()
     if active is None:
         raise Problem(404, f"there is no account {account[:40]!r}; list the accounts")
     if active:
         raise Problem(409, "the account is in use, and its documents are its user's; revoke it first")
+    return list(connection.execute(select(documents.c.id).where(documents.c.owner == account)).scalars())
 
 
 def _check_quota(write: WriteTransaction, more: int, more_bytes: int, limits: Limits) -> None:

@@ -29,7 +29,7 @@ WRITERS, READERS = 4, 4
 PIECE = 64 << 10  # bytes of an answer that are sent at once
 JSON_AROUND = 1 << 20  # bytes around a document in base64
 # Bytes, by the last part of the path. All other bodies hold documents, or the vocabulary of a new index.
-SMALL_BODIES = {"groups": 2 << 20, "group": 4 << 10, "record": 1 << 20}
+SMALL_BODIES = {"groups": 2 << 20, "group": 4 << 10}
 FAULT = "this is a fault of the server, not of your request; the operator finds it in the log"
 MOST_COUNTED = 10_000  # accounts and addresses
 METHODS = {"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"}

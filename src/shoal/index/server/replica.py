@@ -10,7 +10,7 @@ from __future__ import annotations
 import gc
 import json
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import RLock
@@ -23,10 +23,12 @@ from sqlalchemy import Column, Connection, Executable, Result, Row, bindparam, d
 
 from shoal.index import Changes, DynamicIndex
 from shoal.index.server import tables
-from shoal.index.server.tables import documents, representatives, state, vocabulary
+from shoal.index.server.problems import Problem
+from shoal.index.server.tables import documents, records, representatives, state, vocabulary
 
 Ints = NDArray[np.int64]
 
+NO_INDEX = "there is no index yet; an operator creates it with POST /v1/index"
 KEPT_VERSIONS = 1_000  # a process that missed more loads everything
 ASKED_AT_ONCE = 500  # ids in a query
 LOADED_AT_ONCE = 20_000  # rows
@@ -69,10 +71,23 @@ class Replica:
         self.lock = RLock()
         self.forget()
 
+    @property
+    def index(self) -> DynamicIndex:
+        """The index; refused if there is none yet."""
+        if self._index is None:
+            raise Problem(404, NO_INDEX)
+        return self._index
+
+    def __contains__(self, document: str) -> bool:
+        return self._index is not None and document in self._index
+
+    def take_changes(self) -> Changes:
+        """The changes of the index since the last call."""
+        return self._index.changes() if self._index is not None else Changes()
+
     def forget(self) -> None:
         """Load everything again at the next use."""
-        self.index: DynamicIndex | None = None
-        self.id: str | None = None
+        self._index: DynamicIndex | None = None
         self.version = -1
         self.number_of: dict[str, int] = {}  # of the representatives in use, by name
         self._name_of: dict[int, str] = {}
@@ -82,7 +97,7 @@ class Replica:
     def groups(self) -> tuple[Ints, Ints]:
         """Numbers and sizes of the visible groups, by number; computed once per version."""
         if self._groups is None or self._groups[0] != self.version:
-            sizes = self.index.sizes() if self.index is not None else {}
+            sizes = self.index.sizes()
             numbers = np.array([self.number_of[name] for name in sizes], dtype=np.int64)
             order = np.argsort(numbers)
             self._groups = self.version, numbers[order], np.array(list(sizes.values()), dtype=np.int64)[order]
@@ -92,8 +107,9 @@ class Replica:
         """Look these changes up at the next use: they were made here, and may not be committed."""
         self._doubtful |= _Touched.by(changes)
 
-    def record(self, connection: Connection, now: Row[Any], changes: Changes) -> None:
+    def record(self, connection: Connection, changes: Changes) -> None:
         """Write changes of the index into the tables, as the next version."""
+        now = self.state
         self._number(changes.published, now.published)
         named = {*changes.published, *changes.retired, *(name for name, _ in changes.placed.values())}
         number_of = {name: self.number_of[name] for name in named}
@@ -114,26 +130,26 @@ class Replica:
             for document, (name, rank) in changes.placed.items()
         ]
         retire = update(representatives).where(representatives.c.number == WHICH).values(retired=True)
-        _for_each(connection, insert(representatives), published)
-        _for_each(connection, retire, retired)
-        _for_each(connection, update(documents).where(documents.c.id == WHICH).values(TO_PLACE), placed)
+        execute_for_each(connection, insert(representatives), published)
+        execute_for_each(connection, retire, retired)
+        execute_for_each(connection, update(documents).where(documents.c.id == WHICH).values(TO_PLACE), placed)
         version = now.version + 1
         connection.execute(update(state).values(version=version, published=now.published + len(published)))
         touched = {"version": version, "touched": _Touched.by(changes).to_json()}
         connection.execute(insert(tables.changes), touched)
         connection.execute(delete(tables.changes).where(tables.changes.c.version <= version - KEPT_VERSIONS))
 
-    def catch_up(self, connection: Connection) -> Row[Any]:
-        """Bring the index to the state of the connection's transaction, and return that state."""
+    def catch_up(self, connection: Connection) -> None:
+        """Bring the index to the state of the connection's transaction."""
         now = connection.execute(select(state)).one()
         if now.k is None:
             self.forget()
-        elif self.index is None or now.index_id != self.id or now.version < self.version:
+        elif self._index is None or now.index_id != self.state.index_id or now.version < self.version:
             self._load(connection, now)
         elif now.version > self.version or self._doubtful:
-            self._refresh(connection, now, self.index)
+            self._refresh(connection, now, self._index)
+        self.state: Row[Any] = now
         self.version = now.version
-        return now
 
     def _refresh(self, connection: Connection, now: Row[Any], index: DynamicIndex) -> None:
         """Read everything that was touched since; what has no row any more is gone."""
@@ -147,9 +163,10 @@ class Replica:
             return
         in_use = select(representatives).where(~representatives.c.retired)
         used = sorted(
-            _where_in(connection, in_use, representatives.c.name, touched.representatives), key=lambda row: row.number
+            rows_where_in(connection, in_use, representatives.c.name, touched.representatives),
+            key=lambda row: row.number,
         )
-        members = list(_where_in(connection, PLACED, documents.c.id, touched.documents))
+        members = list(rows_where_in(connection, PLACED, documents.c.id, touched.documents))
         try:
             known = {name for name in touched.representatives if name in self.number_of}
             self._retire(known)
@@ -182,7 +199,7 @@ class Replica:
             index.publish(*self._all_pools(connection.execute(in_use.execution_options(yield_per=LOADED_AT_ONCE))))
             for part in connection.execute(grouped.execution_options(yield_per=LOADED_AT_ONCE)).partitions():
                 index.apply(Changes(placed=self._placed(part)))
-        self.index, self.id = index, now.index_id
+        self._index = index
 
     def _all_pools(self, result: Result[Any]) -> tuple[list[str], sp.csr_matrix]:
         """Names and pools of all representatives in use, as one matrix: one for each would take far more memory."""
@@ -227,12 +244,30 @@ def _no_garbage_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _for_each(connection: Connection, statement: Executable, rows: list[dict[str, Any]]) -> None:
+def renumber(connection: Connection, changed: Sequence[str]) -> None:
+    """Have clients fetch the records of these documents again."""
+    numbers = next_numbers(connection, len(changed))
+    rows = [{"which": document, "number": number} for document, number in zip(changed, numbers, strict=True)]
+    new_number = update(records).where(records.c.document == WHICH).values(number=bindparam("number"))
+    execute_for_each(connection, new_number, rows)
+
+
+def next_numbers(connection: Connection, count: int) -> range:
+    """Numbers for records that changed. The transaction holds the writer's lock, so they appear in their order."""
+    if not count:
+        return range(0)
+    last = connection.execute(update(state).values(recorded=state.c.recorded + count).returning(state.c.recorded))
+    end: int = last.scalar_one() + 1
+    return range(end - count, end)
+
+
+def execute_for_each(connection: Connection, statement: Executable, rows: list[dict[str, Any]]) -> None:
+    """Execute a statement once per row, if there is any."""
     if rows:
         connection.execute(statement, rows)
 
 
-def _where_in(connection: Connection, query: Any, column: Column[Any], values: Iterable[str]) -> Iterator[Row[Any]]:
+def rows_where_in(connection: Connection, query: Any, column: Column[Any], values: Iterable[str]) -> Iterator[Row[Any]]:
     """The rows of a query whose column has one of many values."""
     listed = sorted(values)
     for start in range(0, len(listed), ASKED_AT_ONCE):

@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-ID = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$")]
+HEX = r"^[0-9a-f]{32}$"
+ID = Annotated[str, StringConstraints(pattern=HEX)]
 MAX_TERMS = 100_000  # of a pool
 NUMBER = r"^(0|[1-9][0-9]{0,8})$"
 EXAMPLE_ID = "5f0c7d2ab9e14c6fa1d30d1f0f8e9a77"

@@ -16,27 +16,19 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, insert, select
+from sqlalchemy import Connection, delete, insert, select
 from sqlalchemy.exc import SQLAlchemyError
 
-from shoal.index import Changes, DynamicIndex
 from shoal.index.server.accounts import Account, account_of
 from shoal.index.server.database import Database
 from shoal.index.server.problems import Problem
-from shoal.index.server.records import renumber
-from shoal.index.server.replica import Replica
+from shoal.index.server.replica import Replica, renumber
 from shoal.index.server.tables import requests
 
 KEPT_ANSWERS = 30 * 86_400.0  # seconds
-NO_INDEX = "there is no index yet; an operator creates it with POST /v1/index"
 
 
-@dataclass(frozen=True)
-class Answer:
-    """The answer of a write: a status and JSON. It may be kept, so it holds no secret."""
-
-    status: int
-    body: dict[str, Any]
+Answer = dict[str, Any]  # the JSON that a write is answered with; it may be kept, so it holds no secret
 
 
 @dataclass(frozen=True)
@@ -46,6 +38,7 @@ class IdempotentRequest:
     account: str
     key: str = field(repr=False)
     digest: bytes  # of method, path, query and body
+    status: int  # of its answer, if it succeeds
 
     @property
     def _primary_key(self) -> dict[str, Any]:
@@ -56,21 +49,13 @@ class IdempotentRequest:
         row = connection.execute(select(requests).filter_by(**self._primary_key)).one_or_none()
         if row is not None and row.digest != self.digest:
             raise Problem(422, "this Idempotency-Key was used for another request; use a new key for each request")
-        return Answer(row.status, json.loads(row.body)) if row is not None else None
+        answer: Answer | None = json.loads(row.body) if row is not None else None
+        return answer
 
     def keep_answer(self, connection: Connection, answer: Answer) -> None:
         """Keep the answer for when the request comes again."""
-        values = {"digest": self.digest, "status": answer.status, "body": json.dumps(answer.body), "at": time.time()}
+        values = {"digest": self.digest, "status": self.status, "body": json.dumps(answer), "at": time.time()}
         connection.execute(insert(requests), self._primary_key | values)
-
-
-@dataclass(frozen=True)
-class ReadTransaction:
-    """The index at one version."""
-
-    index: DynamicIndex
-    state: Row[Any]
-    replica: Replica
 
 
 @dataclass(frozen=True)
@@ -78,17 +63,9 @@ class WriteTransaction:
     """The only writer's transaction, for an account."""
 
     connection: Connection
-    state: Row[Any]
     account: Account
     replica: Replica
     stored: set[str] = field(default_factory=set)  # documents that are new: their records have new numbers already
-
-    @property
-    def index(self) -> DynamicIndex:
-        """The index as it is in this transaction."""
-        if self.replica.index is None:
-            raise Problem(404, NO_INDEX)
-        return self.replica.index
 
 
 class Store:
@@ -101,8 +78,8 @@ class Store:
     def visible_groups(self) -> float:
         """How many groups can be seen; not a number if the database does not answer."""
         try:
-            with self.read() as read:
-                return len(read.replica.groups()[0])
+            with self.read() as replica:
+                return len(replica.groups()[0])
         except (Problem, SQLAlchemyError):
             return math.nan
 
@@ -126,14 +103,12 @@ class Store:
             return account_of(connection, token)
 
     @contextmanager
-    def read(self) -> Iterator[ReadTransaction]:
+    def read(self) -> Iterator[Replica]:
         """The index as the database has it now."""
         with self._replica.lock:
             with self.database.reading() as connection:
-                state = self._replica.catch_up(connection)
-            if self._replica.index is None:
-                raise Problem(404, NO_INDEX)
-            yield ReadTransaction(self._replica.index, state, self._replica)
+                self._replica.catch_up(connection)
+            yield self._replica
 
     def write(
         self, account: Account, request: IdempotentRequest | None, operation: Callable[[WriteTransaction], Answer]
@@ -143,28 +118,26 @@ class Store:
             earlier = request.earlier_answer(connection) if request else None
             if earlier is not None:
                 return earlier
-            with self._replica.lock:
-                state = self._replica.catch_up(connection)
-                transaction = WriteTransaction(connection, state, account, self._replica)
-                answer = self._carry_out(operation, transaction)
-                changes = self._replica.index.changes() if self._replica.index is not None else Changes()
+            replica = self._replica
+            with replica.lock:
+                replica.catch_up(connection)
+                transaction = WriteTransaction(connection, account, replica)
+                try:
+                    answer = operation(transaction)
+                except BaseException:
+                    if replica.take_changes():
+                        replica.forget()
+                    raise
+                changes = replica.take_changes()
                 try:
                     if changes:
-                        self._replica.record(connection, state, changes)
+                        replica.record(connection, changes)
                         renumber(connection, [id for id in changes.placed if id not in transaction.stored])
                     if request:
                         request.keep_answer(connection, answer)
                     connection.commit()
                 except BaseException:
-                    self._replica.mark_doubtful(changes)
+                    replica.mark_doubtful(changes)
                     raise
-                self._replica.version = state.version + bool(changes)
+                replica.version += bool(changes)
         return answer
-
-    def _carry_out(self, operation: Callable[[WriteTransaction], Answer], transaction: WriteTransaction) -> Answer:
-        try:
-            return operation(transaction)
-        except BaseException:
-            if self._replica.index is not None and self._replica.index.changes():
-                self._replica.forget()
-            raise

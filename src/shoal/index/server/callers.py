@@ -14,11 +14,10 @@ from fastapi.responses import JSONResponse
 from fastapi.security import HTTPBearer
 from pydantic import BaseModel, ValidationError
 
-from shoal.index import Placement
 from shoal.index.server.accounts import Account
 from shoal.index.server.gate import Limits
 from shoal.index.server.problems import Problem
-from shoal.index.server.schemas import ProblemShown
+from shoal.index.server.schemas import HEX, ProblemShown
 from shoal.index.server.store import Answer, IdempotentRequest, Store, WriteTransaction
 
 MEANING = {
@@ -35,17 +34,14 @@ MEANING = {
     503: "The database does not answer.",
     507: "The disk is full.",
 }
-HEX = r"^[0-9a-f]{32}$"
 Responses = dict[int | str, dict[str, Any]]
 # The answers to a request that cannot be carried out, for OpenAPI.
 PROBLEMS: Responses = {status: {"model": ProblemShown, "description": meaning} for status, meaning in MEANING.items()}
 M = TypeVar("M", bound=BaseModel)
 CIPHERTEXT, JSON = "application/octet-stream", "application/json"
 ARROW = "application/vnd.apache.arrow.stream"
-BINARY = {"schema": {"type": "string", "format": "binary", "minLength": 1}}
-AS_ARROW: Responses = {
-    200: {"description": "An Arrow IPC stream.", "content": {ARROW: {"schema": {"type": "string", "format": "binary"}}}}
-}
+BINARY = {"schema": {"type": "string", "format": "binary"}}
+AS_ARROW: Responses = {200: {"description": "An Arrow IPC stream.", "content": {ARROW: BINARY}}}
 SCHEMAS = "#/components/schemas/"
 
 bearer = HTTPBearer(auto_error=False, description="A token: shoal_…", bearerFormat="shoal_…")
@@ -69,15 +65,15 @@ class Caller:
         limits: Limits = self.request.app.state.limits
         return limits
 
-    def write(self, operation: Callable[[WriteTransaction], Answer]) -> Response:
+    def write(self, operation: Callable[[WriteTransaction], Answer], status: int = 200) -> Response:
         """Carry out an operation, once per idempotency key, and send its answer."""
         request = None
         if self.key is not None:
             digest = sha256(f"{self.request.method} {self.request.url.path}?{self.request.url.query}\n".encode())
             digest.update(self.request.state.body)
-            request = IdempotentRequest(self.account.id, self.key, digest.digest())
+            request = IdempotentRequest(self.account.id, self.key, digest.digest(), status)
         answer = self.store.write(self.account, request, operation)
-        return JSONResponse(answer.body, answer.status) if answer.status != 204 else Response(status_code=204)
+        return JSONResponse(answer, status) if status != 204 else Response(status_code=204)
 
 
 IdempotencyKey = Annotated[
@@ -128,26 +124,6 @@ def as_json(model: type[BaseModel]) -> dict[str, Any]:
     """The body of a route, for OpenAPI; the application describes the model."""
     content = {JSON: {"schema": {"$ref": f"{SCHEMAS}{model.__name__}"}}}
     return {"requestBody": {"required": True, "content": content}}
-
-
-def check_type(caller: Caller, content_type: str) -> None:
-    """Refuse a body of another type."""
-    if caller.request.headers.get("content-type", "").partition(";")[0].strip().lower() != content_type:
-        raise Problem(415, f"the body is not {content_type}; send it as that")
-
-
-def checked_document(caller: Caller, content: bytes) -> bytes:
-    """A ciphertext of a size that can be stored."""
-    limit = caller.limits.document_bytes
-    if not 0 < len(content) <= limit:
-        status = 413 if content else 422
-        raise Problem(status, f"a document of {len(content)} bytes cannot be stored; send 1 to {limit}")
-    return content
-
-
-def placed(document: str, placement: Placement) -> dict[str, Any]:
-    """Where a document went."""
-    return {"id": document, "representative": placement.representative}
 
 
 def arrow(table: pa.Table, headers: dict[str, str] | None = None) -> Response:

@@ -1,1 +1,0 @@
-"""The routes: each translates a request, calls one function, and shows what came back."""
