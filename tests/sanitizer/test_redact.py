@@ -504,3 +504,14 @@ def test_the_rule_carries_to_other_documents_what_identifies_directly_and_what_a
     assert texts == {"Pers1, a Prof1, left Loc1.", "The judge saw Pers1 in Loc1."}
     assert made.summary.kept == 1
     assert verify(made.folder, secrets=secrets_of(made))
+
+
+def test_what_a_mask_leaves_of_a_longer_string_is_decided_too(tmp_path: Path) -> None:
+    texts = ("The Britannic Majesty came.", "A Majesty Ltd fell.", "For her Britannic Majesty only.")
+    works = [
+        (texts[0], (entity(texts[0], "ORG", "Britannic Majesty"),)),
+        (texts[1], (entity(texts[1], "ORG", "Majesty"),)),
+        (texts[2], (entity(texts[2], "NATIONALITY", "Britannic"),)),
+    ]
+    made = released(named_folder(tmp_path / "work", *works), tmp_path / "release", accept_rest=0.5)
+    assert verify(made.folder)

@@ -282,3 +282,36 @@ def test_a_column_of_names_needs_no_header_that_names_it(finder: EntityFinder) -
     text = "Date,Who,What\n2021-03-02,Priya Nair,taxi\n2021-03-03,Tom Baker,lunch\n2021-03-05,Grace Field,train\n"
     people = [name for entity in only(finder, text) if entity.kind == "PERSON" for name in mentions(text, entity)]
     assert people == ["Priya Nair", "Tom Baker", "Grace Field"]
+
+
+@pytest.mark.parametrize(
+    ("text", "hidden"),
+    [
+        (
+            "Player     Parent\nAnna Bell  Joan\nKit Marsh  Hope\nOlu Banks  Grace\nTom Reed   Folake\n",
+            ["Kit Marsh", "Hope"],
+        ),
+        ("Surname:              Nakamura\nPrevious name:        Okabe\n", ["Nakamura", "Okabe"]),
+        ("Membership number: 77120\nNoK phone: 07700 900267", ["77120", "07700 900267"]),
+        ("Mr Ben Thackeray rang; bthackeray has no quota.", ["bthackeray"]),
+        ("Miss Ottoline Frimpong is well. Today Otti sings.", ["Otti"]),
+        ("Mr Femi Badmus owes rent. Paid by K A Badmus today.", ["K A Badmus"]),
+        ("phones dead. im on tyrones. ask mrs adu at 23b st leonards rd. bye.", ["adu", "23b st leonards rd"]),
+        ("[09:02] <frogmouth77> anyone up?", ["frogmouth77"]),
+        ("Find me on github.example/nbyh soon.", ["github.example/nbyh"]),
+        ("He lives at Flat 2 / 19 Garthdee Crescent #3R with her.", ["Flat 2", "19 Garthdee Crescent #3R"]),
+    ],
+)
+def test_what_layout_and_known_people_tell_is_masked(finder: EntityFinder, text: str, hidden: list[str]) -> None:
+    masked = [
+        text[mention.start : mention.end]
+        for entity in only(finder, text)
+        if entity.probability >= 0.15
+        for mention in entity.mentions
+    ]
+    assert [words for words in hidden if words not in masked] == []
+
+
+def test_user_names_that_fit_two_people_belong_to_neither(finder: EntityFinder) -> None:
+    text = "Mr Paul Trelawny met Mrs Petra Trelawny. Mail goes to ptrelawny now."
+    assert mentions(text, named(only(finder, text), "ptrelawny")) == ["ptrelawny"]

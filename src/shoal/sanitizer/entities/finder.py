@@ -13,12 +13,13 @@ from shoal.results.sanitizing import Entity
 from shoal.sanitizer.entities.codes import code_candidates, cut, date_and_amount_candidates, date_form
 from shoal.sanitizer.entities.descriptions import description_candidates, well_known, with_countries
 from shoal.sanitizer.entities.judging import Weights, shipped_weights
-from shoal.sanitizer.entities.layout import is_label, layout_candidates, within_lines
+from shoal.sanitizer.entities.layout import column_candidates, is_label, layout_candidates, within_lines
 from shoal.sanitizer.entities.linking import Draft, linked
 from shoal.sanitizer.entities.named import (
     GENERIC,
     is_heading,
     leftover_candidates,
+    lower_case_candidates,
     organisation_candidates,
     people_candidates,
 )
@@ -92,6 +93,7 @@ _RULES = (
     description_candidates,
     leftover_candidates,
     layout_candidates,
+    lower_case_candidates,
 )
 _COMPONENTS = ("tok2vec", "transformer", "ner")  # of the pipeline: all that finding names needs
 
@@ -137,7 +139,9 @@ def drafts_of(text: str, recognised_names: Iterable[Candidate]) -> list[Draft]:
     trimmed_ones = (trimmed(text, candidate) for candidate in candidates)
     naming = (candidate for candidate in trimmed_ones if candidate is not None and not is_label(text, candidate))
     within = chain.from_iterable(within_lines(text, candidate) for candidate in naming)
-    return linked(text, with_countries(text, completed(text, resolved(text, within))))
+    found = resolved(text, within)
+    found = resolved(text, chain(found, column_candidates(text, found)))
+    return linked(text, with_countries(text, completed(text, found)))
 
 
 def _pieces(text: str) -> Iterator[tuple[str, tuple[str, int]]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
 
@@ -15,19 +16,23 @@ _TABLE = RuleTable("layout")
 _CELL = {kind: re.compile(label.pattern, re.IGNORECASE) for kind, label in _TABLE.by_kind("labels").items()}
 _FIELD = {
     kind: re.compile(
-        rf"(?mi)^[ \t>*•|-]{{0,6}}(?P<label>{label.pattern})[ \t]{{0,3}}[:=][ \t]{{0,8}}(?P<value>\S[^\n;|\t]{{0,79}})"
+        rf"(?mi)^[ \t>*•|-]{{0,6}}(?P<label>{label.pattern})[ \t]{{0,3}}[:=][ \t]{{0,40}}(?P<value>\S[^\n;|\t]{{0,79}})"
     )
     for kind, label in _CELL.items()
 }
-_SALUTATION, _SIGNED, _LISTED = map(_TABLE.pattern, ("salutation", "signed", "listed"))
+_SALUTATION, _SIGNED, _LISTED, _NAME_CELL = map(_TABLE.pattern, ("salutation", "signed", "listed", "name_cell"))
 _NOBODY = _TABLE.words("nobody")
 
 _VALUE = re.compile(r"[^<(,\d@]{2,60}")  # of a person: up to an address or a remark
 _NAMES = ("PERSON", "ORG", "LOC", "MISC", "PROFESSION")
-_DELIMITERS = "\t|;,"
+_DELIMITERS = [re.compile(mark) for mark in (r"\t", r"\|", ";", ",", "[ ]{2,}")]
+_AROUND = ' \t\r"'  # a cell
+_DIRECT = ("PERSON", "ID", "PHONE", "ADDRESS")
 _LABEL = re.compile(r"[A-Z][\w-]*(?:[ \t][\w-]+){0,3}(?=[ \t]?:)")
 _LIST_NUMBER = re.compile(r"(?:\(?\d{1,3}[.)]{1,2}|\d{1,3}|[ivx]{1,5}[.)]|\([a-z]\))(?=[ \t]|\.[ \t])")
 _FEWEST_LISTED = 3  # lines
+_FEWEST_KNOWN = 2  # cells of a column that are known to be people, or numbers
+_SHORTEST_CODE = 3  # characters
 _MOST_NAMES = 4  # words after "Name:"
 _SHORTEST, _LONGEST_LINE = 45, 110  # a line that was broken to fit a width has so many characters
 
@@ -65,7 +70,7 @@ def _valued(text: str, kind: str, start: int, end: int) -> Iterator[Candidate]:
     elif re.search(r"\d", value):
         forms = {"DATE": "day", "PHONE": "phone", "ID": "labelled"}
         code = re.match(r"[\w(+#][\w ./()+#-]*" if kind != "ID" else r"[\w#][\w./#-]*", value)
-        if code and re.search(r"\d", code[0]):
+        if code and re.search(r"\d", code[0]) and len(code[0]) >= _SHORTEST_CODE:
             yield Candidate(start, start + len(code[0].rstrip(" .(-")), kind, forms[kind], 6 if kind != "DATE" else 19)
 
 
@@ -75,24 +80,64 @@ def _names_no_person(value: str) -> bool:
     return all(word in _NOBODY or word in FUNCTION_WORDS or word in GENERIC for word in words)
 
 
-def _cells(text: str) -> Iterator[Candidate]:
-    """Cells of tables: lines that have one delimiter equally often, the first of which is the header."""
-    lines = [(match.start(), match[0]) for match in re.finditer(r"[^\n]+", text)]
+def _tables(text: str) -> Iterator[list[list[tuple[int, int]]]]:
+    """Lines with one delimiter equally often, as rows of cells: where each begins and ends."""
+    lines = list(re.finditer(r"[^\n]+", text))
     for delimiter in _DELIMITERS:
-        for count, run in groupby(lines, key=lambda line: line[1].count(delimiter)):
-            rows = list(run) if count else []
-            if len(rows) < 2:
-                continue
-            for column, cell in enumerate(rows[0][1].split(delimiter)):
-                kind = next((kind for kind, label in _CELL.items() if label.fullmatch(cell.strip(' \t\r"*_'))), "")
-                if not kind and _are_names([row.split(delimiter)[column].strip(' \t\r"') for _, row in rows[1:]]):
-                    kind = "PERSON"
-                for start, row in rows[1:] if kind else ():
-                    before = delimiter.join(row.split(delimiter)[:column]) + delimiter * bool(column)
-                    value = row.split(delimiter)[column]
-                    begin = start + len(before) + len(value) - len(value.lstrip(' \t"'))
-                    length = len(value.strip(' \t\r"'))
-                    yield from _valued(text, kind, begin, begin + length)
+        split = [[*delimiter.finditer(text, *line.span())] for line in lines]
+        for count, run in groupby(zip(lines, split, strict=True), key=lambda pair: len(pair[1])):
+            rows = [
+                [
+                    _stripped(text, start, end)
+                    for start, end in zip(
+                        (line.start(), *(mark.end() for mark in marks)),
+                        (*(mark.start() for mark in marks), line.end()),
+                        strict=True,
+                    )
+                ]
+                for line, marks in run
+            ]
+            if count and len(rows) > 1:
+                yield rows
+
+
+def _stripped(text: str, start: int, end: int) -> tuple[int, int]:
+    """A cell without blanks and quotes around it."""
+    cell = text[start:end]
+    start += len(cell) - len(cell.lstrip(_AROUND))
+    return start, max(start, end - len(cell) + len(cell.rstrip(_AROUND)))
+
+
+def _cells(text: str) -> Iterator[Candidate]:
+    """Cells of columns whose header tells their kind, or that are names one and all."""
+    for header, *rows in _tables(text):
+        for column, (start, end) in enumerate(header):
+            title = text[start:end].strip("*_")
+            kind = next((kind for kind, label in _CELL.items() if label.fullmatch(title)), "")
+            if not kind and _are_names([text[slice(*row[column])] for row in rows]):
+                kind = "PERSON"
+            for row in rows if kind else ():
+                yield from _valued(text, kind, *row[column])
+
+
+def column_candidates(text: str, found: Sequence[Candidate]) -> Iterator[Candidate]:
+    """All cells of a column of which most are people, or most are numbers of somebody."""
+    starting = {candidate.start: candidate for candidate in found}
+    for _, *rows in _tables(text):
+        for cells in zip(*rows, strict=True):
+            filled = [(start, end) for start, end in cells if start < end]
+            kinds = Counter(
+                starting[start].kind
+                for start, end in filled
+                if start in starting and 2 * (starting[start].end - start) >= end - start
+            )
+            kind = max(_DIRECT, key=lambda kind: kinds[kind])
+            enough = 2 * kinds[kind] >= len(filled)
+            if kind == "PERSON" and kinds[kind] >= kinds["LOC"] + kinds["ORG"]:
+                enough = enough or all(_NAME_CELL.fullmatch(text, start, end) for start, end in filled)
+            if enough and len(filled) >= _FEWEST_LISTED and kinds[kind] >= _FEWEST_KNOWN:
+                for start, end in filled:
+                    yield from _valued(text, kind, start, end)
 
 
 def _are_names(values: Sequence[str]) -> bool:
@@ -129,12 +174,12 @@ def is_label(text: str, candidate: Candidate) -> bool:
 
 
 def within_lines(text: str, candidate: Candidate) -> Iterator[Candidate]:
-    """A name ends with its line, unless the line was broken to fit a width."""
+    """A name ends with its line, unless the line was broken to fit a width, and with its cell of a table."""
     bounds = [candidate.start]
     if candidate.kind in _NAMES and candidate.form != "titled":
-        breaks = (match.start() for match in re.finditer("\n", text[candidate.start : candidate.end]))
-        for at in (candidate.start + offset for offset in breaks):
-            if not _SHORTEST <= at - text.rfind("\n", 0, at) - 1 <= _LONGEST_LINE:
+        breaks = re.finditer("\n| {3,}", text[candidate.start : candidate.end])
+        for at, mark in ((candidate.start + match.start(), match[0]) for match in breaks):
+            if mark != "\n" or not _SHORTEST <= at - text.rfind("\n", 0, at) - 1 <= _LONGEST_LINE:
                 bounds.append(at)
     for start, end in pairwise((*bounds, candidate.end)):
         part = trimmed(text, candidate._replace(start=start, end=end))

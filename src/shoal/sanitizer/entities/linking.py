@@ -14,6 +14,9 @@ from shoal.terms.lexicon import FUNCTION_WORDS, is_common_word
 
 _NAMED = ("ORG", "LOC", "MISC")
 _WORD = re.compile(r"\w+")
+_TOKEN = re.compile(r"(?<![^\W_])(?P<word>[^\W\d_]{3,30})[\d_]{0,6}(?![^\W_])")
+_INITIALS = re.compile(r"(?<![\w.])(?:[B-HJ-Z][ \t.]{1,2}|[AI][. \t]{2}|[A-Z][ \t][A-Z][ \t])+$")
+_SHORTEST_CUT = 4  # letters of a surname in a user name
 _GAP = re.compile(r"[\s.\-‑–'’]{0,3}")
 
 
@@ -45,6 +48,8 @@ def linked(text: str, candidates: Sequence[Candidate]) -> list[Draft]:
     known = set(map(id, people))
     drafts += [person for person in by_word.values() if id(person) not in known]
     _find_everywhere(text, drafts, by_word)
+    drafts += _find_derived(text, drafts)
+    _add_initials(text, drafts)
     mentioned = [draft for draft in drafts if draft.mentions]
     for draft in mentioned:
         draft.mentions.sort()
@@ -124,10 +129,7 @@ def _identifying_words(name: str) -> list[str]:
 
 def _find_everywhere(text: str, drafts: Sequence[Draft], by_word: Mapping[str, Draft]) -> None:
     """Add the mentions of known names that no candidate covers, longest names first."""
-    taken = bytearray(len(text))
-    for draft in drafts:
-        for start, end in draft.mentions:
-            taken[start:end] = b"\1" * (end - start)
+    taken = _taken(text, drafts)
     starts: dict[str, list[tuple[tuple[str, ...], Draft]]] = defaultdict(list)
     for draft in drafts:
         for words in _spellings(text, draft):
@@ -143,6 +145,60 @@ def _find_everywhere(text: str, drafts: Sequence[Draft], by_word: Mapping[str, D
                 draft.mentions.append((start, end))
                 taken[start:end] = b"\1" * (end - start)
                 break
+
+
+def _taken(text: str, drafts: Sequence[Draft]) -> bytearray:
+    """1 for every character of a mention."""
+    taken = bytearray(len(text))
+    for draft in drafts:
+        for start, end in draft.mentions:
+            taken[start:end] = b"\1" * (end - start)
+    return taken
+
+
+def _add_initials(text: str, drafts: Sequence[Draft]) -> None:
+    """Let the mentions of known people begin with the initials before them: "K A Badmus"."""
+    taken = _taken(text, drafts)
+    for draft in drafts:
+        for number, (start, end) in enumerate(draft.mentions if draft.kind == "PERSON" else ()):
+            initials = _INITIALS.search(text, max(0, start - 9), start)
+            if initials is not None and not any(taken[initials.start() : start]):
+                draft.mentions[number] = (initials.start(), end)
+
+
+_ENDINGS = ("", "i", "y", "ie", "ey")  # of short forms
+
+
+def _find_derived(text: str, drafts: Sequence[Draft]) -> list[Draft]:
+    """Add user names and short forms of known people: "jsmith" and "smithj" of Jane Smith, "Otti" of Ottoline.
+
+    What may be derived from several people's names is an entity of its own, and returned.
+    """
+    holders: dict[str, list[Draft]] = defaultdict(list)
+    taken = _taken(text, drafts)
+    for draft in drafts:
+        words = [folded(word) for word in name_words(draft.name)] if draft.kind == "PERSON" else []
+        if len(words) > 1 and min(map(len, words)) > 1:
+            for derived in _derived(words[0], words[-1]):
+                holders[derived].append(draft)
+    own: dict[str, Draft] = {}
+    for match in _TOKEN.finditer(text) if holders else ():
+        word = match["word"]
+        key = folded(word)
+        people = holders.get(key, ())
+        if not people or any(taken[match.start() : match.end()]) or is_common_word(key):
+            continue
+        shared = own.setdefault(key, Draft("PERSON", "labelled", word)) if len(people) > 1 else people[0]
+        shared.mentions.append(match.span())
+    return list(own.values())
+
+
+def _derived(given: str, surname: str) -> set[str]:
+    """What user names and short forms are made of."""
+    cut = [surname[:length] for length in range(_SHORTEST_CUT, len(surname) + 1)]
+    users = {name for part in cut for name in (given[0] + part, part + given[0], given + part)} | {given + surname[0]}
+    short = {given[:length] + ending for length in range(3, len(given)) for ending in _ENDINGS}
+    return users | short - {given}
 
 
 def _matched(text: str, tokens: list[tuple[str, int, int]], index: int, words: tuple[str, ...]) -> int:

@@ -40,6 +40,8 @@ def organisation_candidates(text: str) -> Iterator[Candidate]:
 
 
 _BEFORE = re.compile(r"(?:[a-z0-9,;)§]|[a-z]['’]s|[–-])\s+$|[(“\"‘]$")  # the sentence goes on
+# What a person does, after a name that begins a sentence.
+_SUBJECT = re.compile(r"(?:['’]s)?[ \t](?:has|had|is|was|will|would|says?|said|told|asked|knows|and|can|to)\b")
 _QUOTED = re.compile(r"[“\"]([^”\"\n]{2,80})[”\"]")
 
 
@@ -48,7 +50,9 @@ def leftover_candidates(text: str) -> Iterator[Candidate]:
     for match in _RUN.finditer(text):
         words = re.findall(r"[^\W\d_]+", match.group())
         unusual = [word for word in words if word[0].isupper() and not is_common_word(word.lower())]
-        inside = _BEFORE.search(text, max(0, match.start() - 6), match.start()) is not None
+        inside = _BEFORE.search(text, max(0, match.start() - 6), match.start()) is not None or (
+            bool(unusual) and _SUBJECT.match(text, match.end()) is not None
+        )
         if not (inside or (unusual and len(words) > 1) or len(unusual) > 1):
             continue
         if all(word.lower() in GENERIC or word.lower() in CLOSED for word in words):
@@ -76,7 +80,7 @@ _NOT_INITIALS = re.compile(r"(?:^|[a-z])u\.[snk]\.|^(?:no|art)\.")
 
 def is_heading(text: str, start: int, end: int) -> bool:
     """Whether an initial is the number of a heading: "A. Facts", "I. THE CIRCUMSTANCES"."""
-    if text[max(0, start - 9) : start].rstrip(" \t")[-1:] not in ("", "\n"):
+    if text[max(0, start - 9) : start].rstrip(" \t")[-1:] not in ("", "\n") or text[end : end + 1] == ",":
         return False
     heading = _HEADING.fullmatch(text, start, end)
     return heading is not None and is_common_word(heading.group(1).lower())
@@ -112,3 +116,27 @@ def _is_named(words: list[str], form: str) -> bool:
     if not is_given_name(words[0]) or words[-1] in FUNCTION_WORDS:
         return False
     return not is_common_word(words[-1]) if form == "in lower case" else words[-1] not in GENERIC
+
+
+_LOWER_CASE_RULES = RuleTable("lower_case").rules()
+_SENTENCE = re.compile(r"[.!?]\s+([^\W\d_])")
+_UNKNOWN = re.compile(r"(?<![\w@./'’-])(?=[a-z]*[aeiou])[a-z]{4,20}(?![\w@/'’-])")
+_FEWEST_SENTENCES = 2
+
+
+def lower_case_candidates(text: str) -> Iterator[Candidate]:
+    """Names and addresses of a message that is written without capitals: words that no dictionary has."""
+    begins = _SENTENCE.findall(text)
+    if len(begins) < _FEWEST_SENTENCES or 2 * sum(map(str.islower, begins)) < len(begins):
+        return
+    for found in matches(text, _LOWER_CASE_RULES):
+        if text[found.start : found.end] not in FUNCTION_WORDS:
+            yield found
+    for match in _UNKNOWN.finditer(text):
+        word = match.group()
+        if not any(map(_is_ordinary, (word, word.removesuffix("s"), word.removesuffix("nt")))):
+            yield Candidate(match.start(), match.end(), "PERSON", "labelled", 31)
+
+
+def _is_ordinary(word: str) -> bool:
+    return is_common_word(word) or word in FUNCTION_WORDS or word in CLOSED

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import Any
 
 from shoal.results.sanitizing import KINDS, MaskedKind, PeopleFound, SanitizedSummary
-from shoal.results.wordings import worded
+from shoal.results.stated import worded
 from shoal.sanitizer.release.masking import REMOVED, PlannedDocument
 from shoal.sanitizer.review.decisions import ACCEPTED_UNSEEN, active
 from shoal.sanitizer.review.work import WorkFolder

@@ -14,7 +14,7 @@ from functools import cached_property
 from shoal.results.sanitizing import KINDS, Mention
 from shoal.sanitizer.policies.words import join_overlapping
 from shoal.sanitizer.review.decisions import ACCEPTED_UNSEEN, DECIDED, PENDING, ReviewState, Verdict, replay
-from shoal.sanitizer.review.strings import RememberedSearch, Strings, folded, letters_of, strings_to_search
+from shoal.sanitizer.review.strings import Occurrence, RememberedSearch, Strings, folded, letters_of, strings_to_search
 from shoal.sanitizer.review.work import BLOCK, Item, Proposals, WorkFolder
 
 Span = tuple[int, int]
@@ -134,7 +134,8 @@ class ReviewedCollection:
         """Masked strings that can still be read, unless a reviewer left that very string."""
         covered, pending = _Stretches(outcome.masked), _Stretches(outcome.open)
         left = outcome.left_spans(text)
-        for occurrence in self._remembered.readable(self.search, outcome.proposals.digest, text):
+        found = self._remembered.readable(self.search, outcome.proposals.digest, text)
+        for occurrence in (part for whole in found for part in (whole, *self._exposed(whole, covered, text))):
             start, end = occurrence.start, occurrence.end
             if not (covered.cover(start, end) or pending.cover(start, end) or (start, end) in left):
                 known, document = self.masked_strings[occurrence.string], outcome.proposals.document
@@ -146,6 +147,12 @@ class ReviewedCollection:
                     probability=1.0 if known.is_masked_in(document) else REPEATED_ELSEWHERE,
                     within=occurrence.within,
                 )
+
+    def _exposed(self, whole: Occurrence, covered: _Stretches, text: str) -> Iterator[Occurrence]:
+        """Masked strings in what a mask leaves of a longer one: "Majesty" where "Britannic" alone is masked."""
+        for start, end in covered.gaps(whole.start, whole.end):
+            for part in self.search.readable(text[start:end]):
+                yield replace(part, start=start + part.start, end=start + part.end)
 
 
 def current(work: WorkFolder, remembered: RememberedSearch | None = None) -> ReviewedCollection:
@@ -219,3 +226,10 @@ class _Stretches:
         """Whether a place is within one of them."""
         at = bisect_right(self._starts, start) - 1
         return at >= 0 and end <= self.joined[at][1]
+
+    def gaps(self, start: int, end: int) -> Iterator[Span]:
+        """The parts of a place that none of them covers, if one covers some of it."""
+        within = [(first, last) for first, last in self.joined if first < end and start < last]
+        bounds = [start, *(bound for stretch in within for bound in stretch), end]
+        if within:
+            yield from ((first, last) for first, last in zip(bounds[::2], bounds[1::2], strict=True) if first < last)
