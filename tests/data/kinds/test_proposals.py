@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import shoal
-from shoal.data.kinds.missing_codes import suspected_codes
+from shoal.data.kinds.missing_codes import suspected_codes, without_codes
 from shoal.data.roles import Kind, Role
 
 WEIGHTS = [
@@ -78,3 +78,48 @@ def test_what_is_built_like_the_number_of_a_person_is_never_protected_by_listing
     assert columns["codice_fiscale"].role is Role.PERSON
     assert columns["cellulare"].role is Role.IDENTIFIER and "write protect" in columns["cellulare"].reason
     assert columns["fortune"].role is Role.QUASI
+
+
+def spread(values: object, p: object = None, n: int = 6000) -> shoal.data.kinds.inspection.ColumnInspection:
+    drawn = np.random.default_rng(1).choice(np.asarray(values), n, p=p)
+    return shoal.inspect(pd.DataFrame({"V4010": drawn, "sex": np.arange(n) % 2})).columns[0]
+
+
+def test_codes_under_names_that_say_nothing_are_known_by_their_frequencies() -> None:
+    rng = np.random.default_rng(0)
+    for codes in (range(1, 181), [a * 1000 + b * 10 + c for a in range(1, 10) for b in (11, 21) for c in (0, 1, 2)]):
+        shares = rng.lognormal(0, 0.8, len(codes))
+        column = spread(codes, shares / shares.sum())
+        assert column.kind is Kind.CODE and 'if these are amounts, write kind = "number"' in column.notes
+
+
+def test_codes_that_are_equally_frequent_are_averaged_with_a_note() -> None:
+    column = spread(range(1, 181))
+    assert column.kind is Kind.WHOLE and 'write kind = "code"' in column.notes[0]
+
+
+def test_heaps_and_spikes_make_no_codes_of_amounts() -> None:
+    rng = np.random.default_rng(0)
+    pay = rng.lognormal(7.5, 0.6, 6000)
+    for amounts in (
+        np.where(rng.random(6000) < 0.7, np.rint(pay / 100) * 100, pay),
+        np.where(rng.random(6000) < 0.45, 40, rng.normal(38, 12, 6000)),
+        np.where(rng.random(6000) < 0.9, 0, rng.integers(1, 400, 6000)),
+        rng.gamma(4, 10, 6000),
+    ):
+        column = shoal.inspect(pd.DataFrame({"V1": np.rint(amounts).astype(int), "sex": np.arange(6000) % 2})).columns[
+            0
+        ]
+        assert column.kind is Kind.WHOLE and column.notes == ()
+
+
+def test_a_weight_that_gives_the_region_away_is_named() -> None:
+    region = np.arange(300) // 15
+    weights = (np.random.default_rng(0).gamma(4, 50, 20).round(4))[region]
+    notes = survey(region=region + 101, w=weights)["w"].notes
+    assert "it gives region away" in notes[0]
+
+
+def test_a_word_as_missing_code_of_numbers_is_noted() -> None:
+    with pytest.warns(UserWarning, match="holds numbers alone, and the code is none"):
+        without_codes(pa.table({"age": [1, 2]}), {"age": ["abc"]}, frozenset())

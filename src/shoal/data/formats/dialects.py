@@ -177,10 +177,17 @@ def parse_in_dialect(
     decimal = given.decimal or _decimal(data, delimiter, name)
     pointed = [field.name for field in data.schema if pa.types.is_floating(field.type)]
     if decimal == "," and pointed:  # points between thousands: 1.234
-        data = parse_table(utf8, kind, name, {*verbatim, *pointed}, delimiter)
-        if not all(_are_amounts(_given_texts(data[column]), ",") for column in pointed):
-            raise InputError(
-                f"{name} has numbers with a point, though the decimal sign is a comma; give {{option}}", "decimal point"
+        texts = parse_table(utf8, kind, name, {*verbatim, *pointed}, delimiter)
+        thousands = [column for column in pointed if _are_amounts(_given_texts(texts[column]), ",")]
+        data = parse_table(utf8, kind, name, {*verbatim, *thousands}, delimiter)
+        if others := [column for column in pointed if column not in thousands]:
+            warnings.warn(
+                Note(
+                    f"{name}: the decimal sign is a comma, but a point in {', '.join(map(shown, others))}, which is "
+                    "read so; to have such a column as it stands: {option}",
+                    f"kinds {shown(others[0])}=code",
+                ),
+                stacklevel=4,
             )
     dialect = Dialect(delimiter, decimal, encoding)
     usual = Dialect("\t" if kind == "tsv" else ",")
@@ -294,7 +301,7 @@ def _decimal(data: pa.Table, delimiter: str, name: str) -> str:
     points |= any(any_match(cells, r"\d[^\d.]\d{3}\.\d") and _are_amounts(cells, ".") for cells in texts.values())
     if not commas:
         return "," if delimiter == ";" and not points else "."
-    if points or not certain:
+    if not certain:
         raise InputError(
             f"{name} has numbers with a comma, which may be a decimal sign or divide thousands; "
             "say which sign is the decimal one: {option} or {option}",

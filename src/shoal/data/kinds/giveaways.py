@@ -32,7 +32,7 @@ def giveaways(data: pa.Table, roles: Roles) -> dict[str, str]:
     for name in (*roles.confidential, *roles.insensitive):
         reason = _names_records(name, data[name])
         if reason is None and name in roles.insensitive:
-            reason = _singles_out(data[name]) or _determines(data, name, roles.quasi)
+            reason = _singles_out(data[name]) or determines(data, name, roles.quasi)
         if reason is not None:
             reasons[name] = reason
     return reasons
@@ -71,7 +71,7 @@ def _singles_out(column: pa.ChunkedArray) -> str | None:
     return f"{len(column.unique()):,} of {len(column):,} rows have a value of their own"
 
 
-def _determines(data: pa.Table, name: str, quasi: Sequence[str]) -> str | None:
+def determines(data: pa.Table, name: str, quasi: Sequence[str]) -> str | None:
     """Whether the values of a protected column follow from this one."""
     n_rows, codes = data.num_rows, value_codes(data[name])
     if n_rows < FEWEST_ROWS or not codes.any():

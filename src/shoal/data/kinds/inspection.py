@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from shoal.data.columns import all_match, equal_rows, is_gap, is_text
 from shoal.data.corpus import Corpus, looks_like_documents
 from shoal.data.files import shown
-from shoal.data.kinds.giveaways import giveaways, owner_like
+from shoal.data.kinds.giveaways import determines, giveaways, owner_like
 from shoal.data.kinds.missing_codes import Code, suspected_codes, without_codes
 from shoal.data.kinds.number_forms import date_forms
 from shoal.data.kinds.outlines import ColumnOutline, agreed_columns
@@ -210,8 +210,8 @@ def _notes(recognised: Recognised, codes: Sequence[Code], values: Any) -> Iterat
     if codes:
         listed = ", ".join(json.dumps(code, ensure_ascii=False) for code in codes)
         yield f"looks like codes for missing values: missing_codes = [{listed}]; if they are values, leave that out"
-    if recognised.few:
-        yield 'if these are amounts, write kind = "number"'
+    if recognised.note:
+        yield recognised.note
     if recognised.kind in (Kind.CODE, Kind.LABEL) and is_text(values.type) and all_match(values, WITH_UNIT):
         yield "numbers with a unit are names here: to have them averaged, write them in the file without it"
     if recognised.kind is Kind.DATE and "%y" in recognised.reason:
@@ -232,6 +232,11 @@ def _agreed(columns: Sequence[ColumnInspection], data: pa.Table) -> tuple[Column
     names = {role: tuple(column.name for column in now if column.role is role) for role in LISTED}
     roles = Roles(**{role.value: listed for role, listed in names.items()})  # type: ignore[arg-type]
     reasons = giveaways(data, roles)
+    for number, column in enumerate(now):
+        repeats = column.role is Role.WEIGHT and 2 * column.distinct <= data.num_rows
+        if repeats and (given_away := determines(data, column.name, roles.quasi)) is not None:
+            note = f"{given_away}; groups show its mean, which tells less: if that is too much, write drop"
+            now[number] = replace(column, notes=(*column.notes, note))
     return tuple(
         replace(
             column, role=Role.IDENTIFIER, reason=f"{reasons[column.name]}: dropped; to release it, write allow = true"

@@ -6,6 +6,7 @@ conventional code beyond a gap in the range, negative codes in a column that is 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,7 +16,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.data.columns import NUMBER, holds_numbers, is_gap, is_text, plain, value_type
-from shoal.data.files import unknown_column
+from shoal.data.files import shown, unknown_column
+from shoal.errors import Note
 
 Code = int | float | str
 Floats = NDArray[np.float64]
@@ -43,6 +45,16 @@ def without_codes(data: pa.Table, codes: Mapping[str, Sequence[Code]], verbatim:
     for name, of_column in codes.items():
         if name not in data.column_names:
             raise unknown_column(name, data.column_names, "the table")
+        words = [code for code in of_column if not _is_number(code)]
+        if words and holds_numbers(data[name].type):
+            warnings.warn(
+                Note(
+                    f"{{option}}: column {shown(name)} holds numbers alone, and the code is none; correct it, or leave "
+                    "it out",
+                    f"missing_codes {shown(name)}={words[0]}",
+                ),
+                stacklevel=3,
+            )
         column = _without(data[name], of_column)
         if is_text(column.type) and name not in verbatim:
             column = _as_numbers(column)

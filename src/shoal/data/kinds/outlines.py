@@ -106,6 +106,15 @@ def _warn_of_doubts(name: str, kind: Kind, recognised: Recognised) -> None:
             ),
             stacklevel=2,
         )
+    if recognised.note and kind in NUMBERS:
+        warnings.warn(
+            Note(
+                f"{shown(name)} is averaged, and its numbers occur as irregularly as codes do; if they are codes, say "
+                "so: {option}",
+                f"kinds {shown(name)}=code",
+            ),
+            stacklevel=2,
+        )
     if recognised.kind is Kind.ORDERED and kind is Kind.LABEL:
         warnings.warn(
             Note(

@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from shoal.data.columns import NUMBER, all_match, any_match, is_gap, is_text, plain, thousands_mark
 from shoal.data.kinds.dates import FORMS, PIVOT, PLAIN_DIGITS, fitting_forms, month_number
 from shoal.data.roles import Kind
 
+Ints = NDArray[np.int64]
 _WORDS = re.compile(r"[a-z]+|\d+")
 
 
@@ -28,6 +30,7 @@ PERSON = _words(
     "respondent respid idind indid idno pidp subject pseudonym fallnummer patientennummer matricule expediente "
     "taxpayer pupil student upn"
 )
+_OF_A_PERSON = re.compile("(pat|patient|pers|person|fall|case|resp|subj|ind|cust|member|kunden)(id|nr|no|num|nummer)")
 HOUSEHOLD = _words(
     "hh hhid hidp hhno hhnr hhnum hhnumber household householdid haushalt haushaltsnr hogar idhogar vivienda menage "
     "idmen foyer famid dwelling"
@@ -81,8 +84,8 @@ _WEIGHT = re.compile(
     r"|fac|coef|coeff|expansion|elevacion|extrapol\w*|calibrated|[a-z]{0,5}(wgt|wght|weight|wt|pond|peso|factor)"
     r"|(wt|wgt|weight|gew|pond|peso|pw|fw|dw)[a-z]{1,6})$"
 )
-_WEIGHS_BODIES = _words("kg lb lbs g grams gram birth body koerper korper baby nacer bmi")
-_AMBIGUOUS = _words("weight weights gewicht peso pesos poids wt w factor fac coef")
+_WEIGHS_BODIES = _words("drg kg lb lbs g grams gram birth body koerper korper baby nacer bmi")
+_AMBIGUOUS = _words("weight weights gew gewicht peso pesos poids wt w factor fac coef")
 _OF_A_SAMPLE = _words(
     "survey sample sampling design final person pers household hh cross longitudinal grossing norm pop population "
     "expansion stichprobe muestra muestral sondage base annual quarterly"
@@ -124,11 +127,17 @@ def names_household(name: str) -> bool:
 def names_person(name: str) -> bool:
     """Whether a column is called like the number of a person or a case."""
     words = words_of(name)
+    if any(_OF_A_PERSON.fullmatch(word) for word in words):
+        return True
     return bool(words & PERSON) and (len(words) == 1 or bool(words & (NUMBERING | {"uuid", "ssn", "mrn", "pid"})))
 
 
 FEW_VALUES = 12  # different whole numbers, which are names unless the owner says that they are amounts
 OLDEST = 120  # rows may be in the order of age
+IF_AMOUNTS = 'if these are amounts, write kind = "number"'
+IF_CODES = 'may be codes, and is averaged: if so, write kind = "code"'
+FREQUENT, FEWEST_FREQUENT = 5, 8  # records of a value, and such values, from which on these are compared
+FEWEST_RECORDS = 200  # from which on a verdict is more than a doubt
 ENOUGH = 4  # records per value: of few records, all columns have few values
 _LEADING_ZERO = r"^\s*[+-]?0\d+\s*$"
 _WHOLE = r"^\s*[+-]?\d+\s*$"
@@ -169,6 +178,7 @@ class Recognised:
     certain: bool = True  # if not, `protect` asks the owner to confirm it
     mixed: bool = False  # most texts are numbers: `protect` refuses to take all for categories
     few: bool = False  # a code because it has few different values: in another part of the table it may have more
+    note: str = ""  # what to write in the plan if this is wrong
 
 
 def plain_values(column: Any) -> pa.Array:
@@ -196,13 +206,14 @@ def recognise(name: str, column: Any) -> Recognised:
         return Recognised(Kind.LABEL, "holds no value")
     n_given = len(column) - column.null_count
     if pa.types.is_integer(kind):
-        return _of_wholes(name, values, n_given)
+        return _of_wholes(name, values, n_given, column)
     if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         numbers = values.cast(pa.float64(), safe=False).to_numpy()
         finite = numbers[np.isfinite(numbers)]
         if len(finite) and np.all(finite == np.rint(finite)) and np.abs(finite).max() < 2**53:
-            return _of_wholes(name, pa.array(finite.astype(np.int64)), n_given)
-        return Recognised(Kind.NUMBER, "holds numbers with decimals")
+            return _of_wholes(name, pa.array(finite.astype(np.int64)), n_given, column)
+        doubted = not words_of(name) & AMOUNT and _are_codes(column) is not False
+        return Recognised(Kind.NUMBER, "holds numbers with decimals", note=IF_CODES if doubted else "")
     if is_text(kind):
         return _of_text(name, values, n_given)
     return Recognised(Kind.LABEL, f"is stored as {kind}")
@@ -218,7 +229,65 @@ def _of_dictionary(column: Any) -> Recognised:
     return Recognised(Kind.CODE, "is a categorical: its numbers are names of categories")
 
 
-def _of_wholes(name: str, values: pa.Array, n_given: int) -> Recognised:
+def _are_codes(column: Any) -> bool | None:
+    """Whether numbers with two decimals at most are codes, by how often each occurs; None: perhaps.
+
+    A number nearly as large as another one, and as round, is nearly as frequent, if they measure something. Codes are
+    not: frequent ones stand beside rare ones and beside numbers that nobody has; and they do not thin out at the ends.
+    """
+    numbers = plain(column).cast(pa.float64(), safe=False).drop_null().to_numpy()
+    scaled = numbers[np.isfinite(numbers)] * (1 if np.all(numbers == np.rint(numbers)) else 100)
+    if not len(scaled) or np.abs(scaled).max() >= 2**53 or np.any(np.abs(scaled - np.rint(scaled)) > 1e-6):
+        return False
+    values, counts = np.unique(np.rint(scaled).astype(np.int64), return_counts=True)
+    n_digits = np.char.str_len(np.abs(values).astype(str))
+    frequent = counts >= FREQUENT
+    of_others = counts.sum() - counts.max()  # many a column has one value that most records have, such as 0
+    if frequent.sum() < FEWEST_FREQUENT or 2 * (counts[frequent].sum() - counts.max()) < of_others:
+        alike = n_digits.min() == n_digits.max() >= 4 and values[0] > 0 and bool(np.all(scaled == numbers))
+        return None if alike else False
+    roughness = _roughness(values, counts, frequent)
+    at_ends = min(counts[:2].mean(), counts[-2:].mean()) / np.median(counts[frequent])
+    like_codes = np.ptp(n_digits) < 2 or len(values) >= 0.4 * (values[-1] - values[0] + 1)
+    rough = roughness >= 0.6 or (roughness >= 0.15 and at_ends >= 0.3)
+    if rough and like_codes and len(scaled) >= FEWEST_RECORDS:
+        return True
+    return None if rough or roughness >= 0.25 or at_ends >= 0.5 else False
+
+
+def _roughness(values: Ints, counts: Ints, frequent: NDArray[np.bool_]) -> float:
+    """By how much the counts of frequent values differ from those of their neighbours, in logarithms, beyond chance."""
+    for step in (1000, 500, 250, 100, 50, 25, 20, 10, 5, 4, 2, 1):  # of which nearly all are multiples
+        remainder = np.bincount(values[frequent] % step).argmax()
+        if np.mean(values[frequent] % step == remainder) >= 0.95:
+            break
+    on_grid = values % step == remainder
+    values, counts = values[on_grid] // step, counts[on_grid]
+    frequent_values, own = values[counts >= FREQUENT], counts[counts >= FREQUENT]
+    distance = _roundness(frequent_values)  # 30 is compared with 20 and 40, 31 with 29 and 33
+    of_neighbours = np.full((2, len(own)), np.nan)
+    for side, sign in enumerate((-1, 1)):
+        neighbour = frequent_values + sign * distance
+        neighbour = np.where(_roundness(neighbour) > distance, neighbour + sign * distance, neighbour)
+        place = np.minimum(np.searchsorted(values, neighbour), len(values) - 1)
+        inside = (neighbour >= values[0]) & (neighbour <= values[-1])
+        of_neighbours[side, inside] = np.log(np.where(values[place] == neighbour, counts[place], 0) + 0.5)[inside]
+    has_any = ~np.isnan(of_neighbours).all(axis=0)
+    own, log_mean = own[has_any], np.nanmean(of_neighbours[:, has_any], axis=0)
+    by_chance = 0.67 * np.sqrt(1 / own + 1 / (2 * np.exp(log_mean)))
+    return float(np.median(np.maximum(np.abs(np.log(own + 0.5) - log_mean) - by_chance, 0.0)))
+
+
+def _roundness(values: Ints) -> Ints:
+    """The largest of 2, 5, 10, 20, ... that divides each, if it is no larger than its first digit."""
+    roundness = np.ones(len(values), dtype=np.int64)
+    for step in (2, 5, 10, 20, 50, 100, 500, 1000, 5000, 10_000, 50_000, 100_000):
+        roundness[values % step == 0] = step
+    size = 10 ** np.floor(np.log10(np.maximum(np.abs(values), 1))).astype(np.int64)
+    return np.minimum(roundness, size)
+
+
+def _of_wholes(name: str, values: pa.Array, n_given: int, column: Any) -> Recognised:
     words = words_of(name)
     lowest, highest = int(pc.min(values).as_py()), int(pc.max(values).as_py())
     unique = len(values) == n_given >= 20
@@ -242,12 +311,18 @@ def _of_wholes(name: str, values: pa.Array, n_given: int) -> Recognised:
     if numbers_in_runs(values) and not words & AMOUNT and n_given >= 100:
         if unique:
             return Recognised(Kind.IDENTIFIER, "a different whole number for every record, in the order of the rows")
-        if highest > OLDEST or (lowest == 1 and highest == len(values)):
-            return Recognised(Kind.CODE, "holds numbers that rise with the rows, as those of units do", few=True)
+        of_several = 5 * len(values) <= 4 * n_given  # else the rows may be in the order of an amount
+        if of_several and (highest > OLDEST or (lowest == 1 and highest == len(values))):
+            reason = "holds numbers that rise with the rows, as those of units do"
+            return Recognised(Kind.CODE, reason, few=True, note=IF_AMOUNTS)
     if unique:
         reason = "holds a different whole number for every record: if it names the record, drop it"
         return Recognised(Kind.WHOLE, reason)
-    return Recognised(Kind.WHOLE, "holds whole numbers")
+    are_codes = False if words & AMOUNT else _are_codes(column)
+    if are_codes:
+        reason = "holds numbers that are not as frequent as those beside them, as codes are"
+        return Recognised(Kind.CODE, reason, note=IF_AMOUNTS)
+    return Recognised(Kind.WHOLE, "holds whole numbers", note=IF_CODES if are_codes is None else "")
 
 
 def numbers_in_runs(values: pa.Array) -> bool:
@@ -264,7 +339,7 @@ def _of_few(words: set[str], different: int, n_given: int, highest: int) -> Reco
     if words & AMOUNT and highest > BEYOND_CODES:
         return Recognised(Kind.WHOLE, f"holds only {different} different whole numbers, and is called like an amount")
     reason = f"holds only {different} different whole numbers, which may be names: if they are amounts, say number"
-    return Recognised(Kind.CODE, reason, few=True)
+    return Recognised(Kind.CODE, reason, few=True, note=IF_AMOUNTS)
 
 
 def _of_text(name: str, values: pa.Array, n_given: int) -> Recognised:
