@@ -9,7 +9,7 @@ import pytest
 
 from shoal import InputError, Microaggregation
 from shoal.attacks.differencing import Differencing, subtracted
-from shoal.release.publishing.figures import published_means
+from shoal.release.figures import published_means
 
 
 def table(n_rows: int = 200) -> np.ndarray:

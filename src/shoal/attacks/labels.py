@@ -9,14 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
 
 from shoal.attacks.rates import rate_of
 from shoal.data.columns import MISSING
 from shoal.kernels import Floats, Ints
 from shoal.results.attacks import Rate
+
+Labels: TypeAlias = Sequence[Any] | pa.ChunkedArray
 
 ANYTHING = (*MISSING, "*", "...")  # released for any value
 
@@ -45,27 +49,41 @@ class LabelPair:
         return float((frequency @ self.chance)[self.after].mean())
 
 
-def label_pair(name: str, before: Sequence[Any], after: Sequence[Any]) -> LabelPair:
+def label_pair(name: str, before: Labels, after: Labels) -> LabelPair:
     """Two columns of labels, row by row; None is a gap."""
-    values, of_before = np.unique(np.array([str(value) for value in before]), return_inverse=True)
-    released, of_after = np.unique(np.array([str(value) for value in after]), return_inverse=True)
-    gaps = {str(label) for label in after if label is None or str(label).strip() in ANYTHING}
-    covers = (values[:, None] == released[None, :]).astype(np.float64)
-    own = set(values.tolist())
-    for number, label in enumerate(released.tolist()):
-        if label in gaps:
-            covers[:, number] = 1.0
-        elif label not in own:
-            covers[np.unique(of_before[of_after == number]), number] = 1.0
+    values, of_before, _ = _numbered(before)
+    released, of_after, gaps = _numbered(after)
+    covers = np.zeros((len(values), len(released)))
+    # A pair of a value and a label that are in one row, each once.
+    label_of_pair, value_of_pair = np.divmod(np.unique(of_after * len(values) + of_before), len(values))
+    own = np.isin(released, values)
+    foreign = ~own[label_of_pair]
+    covers[value_of_pair[foreign], label_of_pair[foreign]] = 1.0
+    covers[np.searchsorted(values, released[own]), np.flatnonzero(own)] = 1.0
+    covers[:, gaps] = 1.0
     weighed = covers * np.bincount(of_before)[:, None]
     return LabelPair(
         name,
         tuple(values.tolist()),
         tuple(released.tolist()),
-        of_before.astype(np.int64),
-        of_after.astype(np.int64),
+        of_before,
+        of_after,
         weighed / np.maximum(weighed.sum(axis=0), 1e-300),
     )
+
+
+def _numbered(column: Labels) -> tuple[NDArray[np.str_], Ints, NDArray[np.bool_]]:
+    """The different labels as texts, rising; the number of each row's label; and which labels are gaps.
+
+    By a dict: an array of all rows' texts would be as wide as the longest set.
+    """
+    labels = column.to_pylist() if isinstance(column, pa.ChunkedArray) else column
+    numbers: dict[Any, int] = {}
+    of_row = np.array([numbers.setdefault(label, len(numbers)) for label in labels], dtype=np.int64)
+    texts, text_of_label = np.unique([str(label) for label in numbers], return_inverse=True)
+    gaps = np.zeros(len(texts), dtype=np.bool_)
+    gaps[text_of_label[[label is None or str(label).strip() in ANYTHING for label in numbers]]] = True
+    return texts, text_of_label[of_row].astype(np.int64), gaps
 
 
 def label_disclosure(pairs: Sequence[LabelPair], others: Rate | None, n_others: int) -> Rate:

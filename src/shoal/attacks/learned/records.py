@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.attacks.labels import label_pair
+from shoal.attacks.labels import Labels, label_pair
 from shoal.attacks.rates import identical_rows
 from shoal.data.pairs import numeric_pair
 from shoal.errors import InputError
@@ -141,7 +141,7 @@ def side_by_side(original: Any, protected: Any, labels: Sequence[LabelColumn] = 
 
 
 def label_columns(
-    original: Mapping[str, Sequence[Any]], protected: Mapping[str, Sequence[Any]], ontology: Any = None
+    original: Mapping[str, Labels], protected: Mapping[str, Labels], ontology: Any = None
 ) -> list[LabelColumn]:
     """Columns of labels by name, as far apart as the ontology says where it knows both values.
 

@@ -37,10 +37,6 @@ class _Simplex:
         self.n = self.size = n
         self.lower = LEAST if positive else 0.0
 
-    def corners(self) -> Floats:
-        """The weights of which all others are means."""
-        return self.lower + (1.0 - self.n * self.lower) * np.eye(self.n)
-
     def plain(self) -> Floats:
         return np.full(self.n, 1.0 / self.n)
 
@@ -243,8 +239,7 @@ class Bilinear:
         return entries / largest if largest > 0 else entries
 
 
-Simplex = WeightedMean | OWA
-Family = Simplex | Choquet | Bilinear
+Family = WeightedMean | OWA | Choquet | Bilinear
 
 
 def nearest_semidefinite(matrix: Floats) -> Floats:

@@ -15,7 +15,6 @@ from shoal.attacks.learned.distances import LearnedDistance, Ordered, moebius
 from shoal.attacks.learned.learning import learn_linear_map, learn_measure, learn_ordered, learn_weights
 from shoal.attacks.learned.linking import chances_of
 from shoal.attacks.learned.records import LabelColumn, Records, side_by_side
-from shoal.attacks.proof.conflicts import learn_by_conflicts, load_solver
 from shoal.attacks.proof.families import (
     DISTANCES,
     OWA,
@@ -25,14 +24,12 @@ from shoal.attacks.proof.families import (
     check_distance,
     nearest_semidefinite,
 )
-from shoal.attacks.proof.optimum import Limits, Optimum, Rivals, learn_by_cells, suits
+from shoal.attacks.proof.optimum import Limits, Optimum, Rivals, learn, load_solver
 from shoal.attacks.rates import check_count, rate_of
 from shoal.errors import InputError
 from shoal.kernels import Floats
 from shoal.results.attacks import Learned
 
-FEW_CELLS = 100_000  # what a table that is easy for cells needs
-QUICK = 0.2  # of the time, at most
 FIRST = 0.2  # share of the time for the simpler families whose solutions a richer one begins with
 
 
@@ -102,7 +99,7 @@ def prove(
     family = DISTANCES[distance](records.n_attributes)
     starts = _starts(records, family, limits.seconds * FIRST, limits.nodes)
     left = replace(limits, seconds=limits.seconds - (time.monotonic() - began))
-    optimum = learn_in_turns(Rivals(records, family, share), starts, left)
+    optimum = learn(Rivals(records, family, share), starts, left)
     parameters, found, proved = optimum.parameters, optimum.found, optimum.proved
     if distance == "bilinear-semidefinite":
         assert isinstance(family, Bilinear)
@@ -125,24 +122,6 @@ def prove(
         seconds=time.monotonic() - began,
     )
     return learned, family.distance(best)
-
-
-def learn_in_turns(rivals: Rivals, starts: list[Floats], limits: Limits) -> Optimum:
-    """From parameters to begin with, such as a heuristic's, to the best ones and a bound."""
-    if not suits(rivals):
-        return learn_by_conflicts(rivals, starts, limits)
-    few = FEW_CELLS if limits.nodes is None else min(FEW_CELLS, limits.nodes)
-    quick = learn_by_cells(rivals, starts, replace(limits, seconds=QUICK * limits.seconds, nodes=few))
-    if quick.within(limits.gap):
-        return quick
-    left = replace(limits, seconds=limits.seconds - quick.seconds)
-    thorough = learn_by_conflicts(rivals, [*starts, quick.parameters], left)
-    return replace(
-        thorough,
-        bound=max(thorough.found, min(thorough.bound, quick.bound)),
-        rounds=quick.rounds + thorough.rounds,
-        seconds=quick.seconds + thorough.seconds,
-    )
 
 
 def _starts(records: Records, family: Family, seconds: float, nodes: int | None) -> list[Floats]:
@@ -168,7 +147,7 @@ def _starts(records: Records, family: Family, seconds: float, nodes: int | None)
 def _simpler(records: Records, family: Family, seconds: float, nodes: int | None) -> list[Floats]:
     """The optimum of a family by the margin, and what finds the most when ties count by their chance."""
     starts = _starts(records, family, 0.0, None)
-    optimum = learn_in_turns(Rivals(records, family), starts, Limits(seconds, nodes)).parameters
+    optimum = learn(Rivals(records, family), starts, Limits(seconds, nodes)).parameters
     return [optimum, _best(records, family, [optimum, family.plain(), *starts])[0]]
 
 
