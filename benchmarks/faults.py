@@ -1,6 +1,6 @@
 """Kill -9 of servers under concurrent clients: nothing that was acknowledged is lost, no group is seen below k.
 
-Clients put batches, replace records, group, read, sync and delete without a pause. Whatever goes unanswered they send
+Clients put batches, group, read, sync and delete without a pause. Whatever goes unanswered they send
 again with the same key, so that each knows exactly what must be there at the end.
 """
 
@@ -125,7 +125,7 @@ class Client(Thread):
     def run(self) -> None:
         try:
             while not self._ended.is_set():
-                self._chance.choice((self._put, self._put, self._store, self._record, self._delete, self._look))()
+                self._chance.choice((self._put, self._put, self._store, self._delete, self._look))()
         except BaseException as problem:
             self._problem = problem
 
@@ -188,15 +188,6 @@ class Client(Thread):
         made = self.ask("POST", "/v1/groups", json={"groups": [{"documents": members, "pool": pool}]})
         assert made.status_code == 201, made.text
         self.done["group"] += 1
-
-    def _record(self) -> None:
-        if not self._mine:
-            return
-        document, record = self._chance.choice(list(self._mine)), secrets.token_bytes(30)
-        put = self.ask("POST", f"/v1/documents/{document}/record", content=record, headers=OCTETS)
-        assert put.status_code == 204, put.text
-        self._records[document] = record
-        self.done["record"] += 1
 
     def _delete(self) -> None:
         free = [document for document in self._mine if document not in self._stored]

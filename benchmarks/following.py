@@ -81,7 +81,7 @@ def released(values: Floats) -> tuple[Ints, Floats]:
     """Groups, and the published row of each record."""
     from shoal import Microaggregation
     from shoal.methods.numeric import group_means
-    from shoal.release.publishing.figures import published_means
+    from shoal.release.figures import published_means
 
     groups = Microaggregation(K, refine=False).fit(values).groups_
     return groups, published_means(values, group_means(values, groups)[groups], K)

@@ -140,10 +140,10 @@ def _added(writing: WriteTransaction, counts: sp.csr_matrix) -> Answer:
         update(tables.accounts).where(tables.accounts.c.id == writing.account.id).values(documents=more)
     )
     groups = np.arange(len(ids)) // K
-    writing.index.insert_groups(
+    writing.replica.index.insert_groups(
         [ids[first : first + K] for first in range(0, len(ids), K)], pooled_counts(counts, groups)
     )
-    return Answer(200, {})
+    return {}
 
 
 class Server:

@@ -28,7 +28,7 @@ from shoal.attacks.rates import wilson
 from shoal.data.corpus import Corpus
 from shoal.index.client import IndexClient, Keys
 from shoal.index.client.demo import local_server
-from shoal.index.client.search import _group_records
+from shoal.index.client.search import group_records
 from shoal.methods.pools import unit_rows
 
 K = 5
@@ -36,6 +36,7 @@ TOPICS, EACH = 20, 100
 SUBJECT = 8  # words
 SEARCHES = int(os.environ.get("SHOAL_BENCH_SEARCHES", "500"))
 FIRST = 10
+READ_TOGETHER = (2, 5, 10)  # documents of one search that are read
 MODES: dict[str, dict[str, bool]] = {"sync": {}, "groups": {"by_groups": True}}
 
 
@@ -91,6 +92,7 @@ def measured(messages: Messages, volumes: str) -> dict[str, Any]:
                     answers.append([int(hit.name[1:]) for hit in hits if hit.name])
                 found.append({"search": mode} | quality(messages, chosen, answers))
                 learned.append({"search": mode} | operator.guesses(seen, chosen))
+            learned += [operator.guesses_by_likeness(answers, count) for count in READ_TOGETHER]
     for row in found[1:]:
         row["in the first ten, of plain"] = row["in the first ten"] / found[0]["in the first ten"]
         row["precision at 10, of plain"] = row["precision at 10"] / found[0]["precision at 10"]
@@ -175,11 +177,7 @@ class Operator:
         self._number = {name: number for number, name in enumerate(groups.representatives.names)}
         self._pools = unit_rows(groups.representatives.pools.astype(float), index.space.idf_)[0]
         names = list(self._number)
-        rows = [
-            row
-            for first in range(0, len(names), 100)
-            for row in _group_records(index, names[first : first + 100]) or ()
-        ]
+        rows = [row for first in range(0, len(names), 100) for row in group_records(index, names[first : first + 100])]
         self._group_of = {row["document"]: row["representative"] for row in rows}
 
     def guesses(self, seen: list[Traffic], chosen: np.ndarray) -> dict[str, Any]:
@@ -194,6 +192,29 @@ class Operator:
             "document": float(np.mean(document)),
             "document, interval": interval(document),
             "fewest documents fetched": min(candidates for _, candidates in guessed),
+        }
+
+    def guesses_by_likeness(self, answers: list[list[int]], count: int) -> dict[str, Any]:
+        """Several documents of a search are read: in each bucket, that whose group is most like the other buckets'."""
+        ids = list(self._row_of)
+        bits = max(len(ids) // (2 * K + 8), 1).bit_length() - 1
+        bucket_of = np.array([int(id, 16) >> (128 - bits) for id in ids])
+        pool_of = np.array([self._number[self._group_of[id]] for id in ids])
+        place_of = {self._row_of[id]: place for place, id in enumerate(ids)}
+        right: list[bool] = []
+        chances = []
+        for read in ([place_of[row] for row in found[:count]] for found in answers if len(found) >= count):
+            buckets = [np.flatnonzero(bucket_of == bucket_of[place]) for place in read]
+            for own, (place, bucket) in enumerate(zip(read, buckets, strict=True)):
+                likeness = np.zeros(len(bucket))
+                for other in buckets[:own] + buckets[own + 1 :]:
+                    likeness += (self._pools[pool_of[bucket]] @ self._pools[pool_of[other]].T).toarray().max(axis=1)
+                right.append(bool(bucket[np.argmax(likeness)] == place))
+                chances.append(1 / len(bucket))
+        return {
+            "search": f"{count} read, by likeness (chance {np.mean(chances):.3f})",
+            "document": float(np.mean(right)),
+            "document, interval": interval(right),
         }
 
     def _topic(self, traffic: Traffic, random: np.random.Generator) -> int:

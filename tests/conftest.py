@@ -92,6 +92,6 @@ def without_attack() -> Iterator[None]:
     An attack takes a second. It is off for the whole module, so that the releases its tests share go without as well.
     """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("shoal.release.tables.steps.leaks_of_release", lambda *given: None)
+        patch.setattr("shoal.release.tables.steps.find_leaks", lambda *given, **named: None)
         patch.setattr("shoal.assessment.tables.find_leaks", lambda *given, **options: None)
         yield

@@ -149,3 +149,23 @@ def test_the_common_ancestor_is_that_of_the_twin(values):
     groups = np.zeros(len(values), dtype=np.int64)
     found = common_ancestors(np.array(values), groups, TREE[0])
     assert found.tolist() == [twin.lowest_common(TREE[0].tolist(), values)]
+
+
+def test_blanks_go_to_the_column_that_brings_most_rows_together():
+    codes = np.array([[0, 0], [0, 0], [1, 0], [1, 1], [1, 2], [1, 3], [1, 4]])  # one row is unlike all others
+    groups = widening_groups(np.zeros((7, 0)), codes, 2, _blanked(2))
+    assert rows_of(groups) == [[0, 1], [2, 3], [4, 5, 6]]
+
+
+@given(st.lists(st.tuples(*[st.integers(0, 3)] * 3), min_size=8, max_size=40), st.integers(2, 4))
+def test_groups_for_few_blanks_have_k_rows_of_one_stratum(rows, k):
+    codes = np.array(rows)
+    strata = np.arange(len(rows)) % 2
+    groups = widening_groups(np.zeros((len(rows), 0)), codes, k, _blanked(3), strata=strata)
+    for members in rows_of(groups):
+        assert len(members) >= k
+        assert len(set(strata[members].tolist())) == 1
+
+
+def _blanked(n_columns):
+    return Widening(np.zeros(0), np.ones(n_columns, dtype=np.int64), [None] * n_columns, np.ones(n_columns))

@@ -19,7 +19,6 @@ from shoal.pages import words
 from shoal.request.options import GroupPromises
 from shoal.results.assessment import Board, TableAssessment
 from shoal.results.audit import Audit
-from shoal.results.claims import likeness_in_words
 from shoal.results.sanitizing import SanitizedSummary
 from shoal.results.summary import DocumentFigures, SketchFigures, Summary, TableFigures
 from shoal.results.survey import SurveyUtility
@@ -27,9 +26,7 @@ from shoal.results.survey import SurveyUtility
 TEMPLATES = Path(inspect.getfile(pages)).parent / "templates"
 TABLE = tomllib.loads(Path(__file__).with_name("sentences.toml").read_text(encoding="utf-8"))
 PROTECT = importlib.import_module("shoal.cli.protect")  # the package has a command by that name
-FUNCTIONS = {
-    f.__name__: f for f in (words.guarantee, words.aside, words.value_promises, likeness_in_words, PROTECT._notes)
-}
+FUNCTIONS = {f.__name__: f for f in (words.guarantee, words.aside, words.value_promises, PROTECT._notes)}
 FOR_THE_OWNER = re.compile(r"\w*assessment|audit|exploration|inspection|leak_card|leaks|space")  # of no release
 FEWEST_WORDS = 3  # shorter texts are names of sections, columns and figures
 # What backs a sentence that states no property of the release at hand.

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from shoal.promises import joining as diversity
 from shoal.promises.closeness import Close
-from shoal.promises.group_embedding import Places
-from shoal.promises.joining import distance_to_means, join_until
+from shoal.promises.joining import Places, distance_to_means, join_until
 
 PAIRS = np.repeat(np.arange(100), 2)  # 200 rows in groups of two
 

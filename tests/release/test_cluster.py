@@ -205,7 +205,8 @@ def test_the_mapping_of_every_part_is_private(here):
         ("{parts}/*.parquet", {"l": 2}, "needs a confidential column"),
     ],
 )
-def test_what_cannot_be_read_is_said_and_nothing_is_written(parts, tmp_path, source, more, message):
+def test_what_cannot_be_read_is_said_and_nothing_is_written(monkeypatch, parts, tmp_path, source, more, message):
+    monkeypatch.setattr("shoal.release.cluster.parts.PATIENCE", 0.2)
     with pytest.raises(InputError, match=message):
         protect(source.format(parts=parts), 5, tmp_path / "release", **more)
     assert list(tmp_path.iterdir()) == []

@@ -196,7 +196,7 @@ def test_the_card_lists_the_parameters_of_a_proof_the_largest_first() -> None:
 
 
 def test_assess_proves_what_a_choquet_integral_finds() -> None:
-    before, after = (table.iloc[:12, :2] for table in people())
+    before, after = (table.iloc[:10, :2] for table in people())
     proved = assess(before, after, prove=3_600, distance="choquet").data()["leaks"]["leak"]["proof"]
     assert (proved["distance"], proved["proved"]) == ("Choquet", True)
     assert proved["found"] == proved["bound"]

@@ -110,7 +110,7 @@ def test_closeness_of_parts_is_that_of_all_rows(parts, tmp_path):
 
 
 def test_documents_in_parts_by_meaning_keep_k_and_can_be_verified(tmp_path):
-    sample = letters()[:60]
+    sample = letters()[:24]
     for number in range(2):
         table = pa.table({"text": [letter.text for letter in sample[number::2]]})
         pq.write_table(table, tmp_path / f"letters-{number}.parquet")

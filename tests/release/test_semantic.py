@@ -20,7 +20,7 @@ from shoal import (
     protect,
     verify,
 )
-from shoal.release.publishing.figures import MOST_IN_MEANING
+from shoal.release.figures import MOST_IN_MEANING
 from tests.release.releases import certificate_of, files_of, quietly, rows_of, smallest_class
 
 LETTERS = [

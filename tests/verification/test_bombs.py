@@ -14,7 +14,6 @@ import pytest
 
 from tests.release.releases import certificate_of, copy_of, reseal, write_matrix
 from tests.verification.hostile.cases import table_of
-from tests.verification.hostile.honest import make_honest
 from tests.verification.hostile.surgery import I32, parsed
 
 pytestmark = pytest.mark.usefixtures("without_attack")
@@ -33,11 +32,6 @@ peak = int(re.search(r"VmHWM:\\s*(\\d+)", status.read_text())[1]) / 1e3 if statu
 claims = [[claim.promise, claim.detail] for claim in broken]
 json.dump({"megabytes": peak, "claims": claims}, sys.stdout)
 """
-
-
-@pytest.fixture(scope="module")
-def honest(tmp_path_factory):
-    return make_honest(tmp_path_factory.mktemp("honest"))
 
 
 def long_rows(release):

@@ -9,16 +9,10 @@ import pytest
 from shoal import InputError, Roles, load, protect, verify
 from tests.release.releases import certificate_of, copy_of, quietly, reseal
 from tests.verification.hostile import generated
-from tests.verification.hostile.honest import make_honest
 from tests.verification.hostile.tricks import tricks
 
 pytestmark = pytest.mark.usefixtures("without_attack")
 FEWEST = 150
-
-
-@pytest.fixture(scope="module")
-def honest(tmp_path_factory):
-    return make_honest(tmp_path_factory.mktemp("honest"))
 
 
 def is_passed_on(release, out):

@@ -9,7 +9,6 @@ from tests.release.releases import copy_of, reseal
 from tests.verification.hostile.archive_changes import ARCHIVE_CHANGES
 from tests.verification.hostile.cases import BYTES
 from tests.verification.hostile.certificate_changes import CERTIFICATE_CHANGES
-from tests.verification.hostile.honest import make_honest
 from tests.verification.hostile.parquet_changes import PARQUET_CHANGES
 from tests.verification.hostile.row_changes import ROW_CHANGES
 from tests.verification.hostile.surgery import parsed
@@ -18,11 +17,6 @@ pytestmark = pytest.mark.usefixtures("without_attack")
 
 HOSTILE = [*PARQUET_CHANGES, *ARCHIVE_CHANGES, *ROW_CHANGES, *CERTIFICATE_CHANGES]
 KINDS = sorted({hostile.of for hostile in HOSTILE} | {"documents without labels", "table.tsv", "table of labels"})
-
-
-@pytest.fixture(scope="module")
-def honest(tmp_path_factory):
-    return make_honest(tmp_path_factory.mktemp("honest"))
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -26,7 +26,6 @@ import pytest
 
 from shoal import verify
 from tests.release.releases import certificate_of, copy_of, reseal
-from tests.verification.hostile.honest import make_honest
 from tests.verification.hostile.surgery import parsed
 
 pytestmark = pytest.mark.usefixtures("without_attack")
@@ -44,11 +43,6 @@ KINDS = (
     "table of labels",
 )
 WORDS = {"README.md", "report.html"}  # the owner's
-
-
-@pytest.fixture(scope="module")
-def honest(tmp_path_factory):
-    return make_honest(tmp_path_factory.mktemp("honest"))
 
 
 # Reading without Shoal

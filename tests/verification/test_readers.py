@@ -16,7 +16,6 @@ from shoal.release.tables.copies import copied
 from shoal.verification.verify import verify as count
 from tests.release.releases import certificate_of, copy_of, quietly, reseal
 from tests.release.test_after import PEOPLE, WITH_ILLNESS, N, release
-from tests.verification.hostile.honest import make_honest
 
 pytestmark = pytest.mark.usefixtures("without_attack")
 ROLES = Roles(quasi=("age",), confidential=("secret",))
@@ -79,10 +78,9 @@ def test_how_many_rows_a_release_keeps_is_counted_and_not_believed(tmp_path, kep
     assert not verify(forged, after=tmp_path / "before")
 
 
-def test_a_file_that_is_exchanged_all_the_time_is_never_counted_as_what_it_is_not(tmp_path):
+def test_a_file_that_is_exchanged_all_the_time_is_never_counted_as_what_it_is_not(honest, tmp_path):
     """A release that holds and one that does not take each other's place; both are never seen as one."""
-    honest = make_honest(tmp_path / "honest")["table.parquet"]
-    raced = copy_of(honest, tmp_path / "raced")
+    raced = copy_of(honest["table.parquet"], tmp_path / "raced")
     data, certificate = raced / "table.parquet", raced / "certificate.json"
     alone = pq.read_table(data).slice(0, 1)
     pq.write_table(alone, tmp_path / "alone.parquet", compression="zstd")

@@ -23,11 +23,10 @@ from shoal.errors import InputError
 from shoal.methods.pools import pooled_weights
 from shoal.methods.semantic import SemanticMicroaggregation
 from shoal.release.documents.methods import method_of
-from shoal.release.documents.steps import NOTHING, DocumentSteps
+from shoal.release.documents.steps import NOTHING, DocumentSteps, is_table, taken_apart
 from shoal.release.folders import CERTIFICATE
 from shoal.release.load import Release, kind_of_release, load
 from shoal.release.private_mapping import PrivateMapping, private_folder, read_mapping, rows_of_parts
-from shoal.release.unmixing import is_table, taken_apart
 from shoal.request.judging_options import AssessOptions
 from shoal.results.assessment import SpaceAssessment
 from shoal.results.attacks import Rate

@@ -24,10 +24,10 @@ from shoal.data.files import shown
 from shoal.errors import InputError
 from shoal.kernels import Floats
 from shoal.methods.numeric import Microaggregation
+from shoal.release.figures import coarsened_columns, published_means
 from shoal.release.folders import CERTIFICATE, MAPPING, SEAL
 from shoal.release.load import kind_of_release, load
 from shoal.release.private_mapping import private_folder
-from shoal.release.publishing.figures import coarsened_columns, published_means
 from shoal.results.assessment import Overlap
 
 NEAR = 0.05  # standard deviations

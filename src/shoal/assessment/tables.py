@@ -24,8 +24,8 @@ from shoal.attacks.disclosure import DisclosureRisk
 from shoal.attacks.distance import linked_by_equality
 from shoal.attacks.gdpr import AttributeInference, Linkability, SinglingOut
 from shoal.attacks.labels import LabelPair
-from shoal.attacks.proof.conflicts import load_solver
 from shoal.attacks.proof.families import check_distance
+from shoal.attacks.proof.optimum import load_solver
 from shoal.data.columns import equal_rows
 from shoal.data.files import shown
 from shoal.errors import InputError

@@ -262,10 +262,10 @@ def search(
 ) -> None:
     """Rank documents by a query, best first: similarity, id, name, the words that matched, and how it begins.
 
-    After `sync`, and in an index of up to 20,000 documents, the search is at home, and the server learns nothing of it.
-    In a larger index, and with --by-groups, it learns which groups are like the query.
+    The search is at home: it syncs first, and the server learns nothing of it. Without a key, and with --by-groups, the
+    server learns which groups are like the query.
     """
-    from shoal.index.client.results import SearchFilter
+    from shoal.index.client import SearchFilter
 
     allowed = SearchFilter(since, until, folder, label)
     with connected(server, token, ca, key, needs_key=fetch > 0, may_use_key=True) as client, shown_progress():

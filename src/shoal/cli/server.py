@@ -263,10 +263,10 @@ def _of_revoked(address: str, what: str, account: str, to: str = "") -> int:
 
         def operation(write: WriteTransaction) -> Answer:
             if not to:
-                return Answer(200, {"documents": documents.erase_documents(write, account)})
-            return Answer(200, {"documents": documents.transfer_documents(write, account, to), "to": to})
+                return {"documents": documents.erase_documents(write, account)}
+            return {"documents": documents.transfer_documents(write, account, to), "to": to}
 
-        done = Store(server_database).write(SERVER, None, operation).body
+        done = Store(server_database).write(SERVER, None, operation)
         log_as_json()
         LOGGER.info("", extra={"fields": {"message": f"documents {what}", "account": account} | done})
         return int(done["documents"])

@@ -70,11 +70,15 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
+def _printable_value(value: Any) -> str:
+    return printable(str(value))
+
+
 def write_page(template: str, **values: Any) -> None:
     """The lines of a template, to stdout; names in them are made printable."""
     from shoal.pages.words import page
 
-    for line in page(template, lambda value: printable(str(value)), **values).splitlines():
+    for line in page(template, _printable_value, **values).splitlines():
         write(line)
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from shoal.pages import charts
 from shoal.pages.words import count, interval, page, percent, succeeds
-from shoal.results.attacks import Leak, LeakCard, LeakingAttribute, Learned, Rate
+from shoal.results.attacks import Leak, LeakCard, LeakingAttribute, Learned
 
 MOST_ATTRIBUTES = 15  # bars
 MOST_PARAMETERS = 20  # of a proof
@@ -44,17 +42,6 @@ def leaks_html(card: LeakCard, rows: int) -> str:
     return page("leaks.html.jinja", card=CardPage(card, rows), rows=rows)
 
 
-def learned_rates(card: LeakCard | None) -> tuple[Rate, ...]:
-    """The rates of the card that may be published: how many records are found, not by which columns."""
-    if card is None:
-        return ()
-    leak = card.leak
-    return (
-        replace(leak.honest, about="linkage learned from known links, tried on others"),
-        replace(leak.worst, about="linkage learned from all links (worst case)"),
-    )
-
-
 def verdict(leak: Leak) -> str:
     """The result in two sentences."""
     key = leak.attributes[0].name
@@ -69,10 +56,15 @@ def remedy(card: LeakCard) -> str:
     """What to do, measured by doing it."""
     if not card.remedies:
         return ""
-    best = card.remedies[0]
+    best, telling = card.remedies[0], card.leak.attributes[0].name
+    tried = list(dict.fromkeys(attempt.column for attempt in card.remedies))
+    if not best.helps and telling not in tried:
+        return (
+            f"Mask {telling} more strongly: it is the most telling column, and labels are not coarsened here; recode "
+            f"it, or give it a hierarchy. Coarsening {' or '.join(tried)} instead does little."
+        )
     if best.after.rate >= best.before.rate:
-        tried = ", ".join(dict.fromkeys(attempt.column for attempt in card.remedies))
-        return f"Coarsening one column alone does not help; tried: {tried}."
+        return f"Coarsening one column alone does not help; tried: {', '.join(tried)}."
     falls = (
         f"coarsened so that at least {best.least:,} records share each value, the worst rate falls from "
         f"{percent(best.before.rate)} to {percent(best.after.rate)}"

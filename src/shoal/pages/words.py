@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -209,11 +210,22 @@ def value_promises(summary: Summary) -> list[str]:
             f"The confidential values of a group are at most t = {number(asked.t)} from those of the whole release "
             "(t-closeness)"
         )
-    return sentences + [further.in_words for further in summary.further]
+    if asked.beta is not None:
+        sentences.append(
+            f"In every group a confidential value is at most {1.0 + asked.beta:g} times as frequent as in the whole "
+            f"release (enhanced β-likeness, β = {asked.beta:g})"
+        )
+    return sentences
 
 
 def page(template: str, finalize: Callable[[Any], Any] | None = None, /, **values: object) -> str:
     """The template with these values, each as `finalize` makes it; HTML is escaped, a value not given is a mistake."""
+    return _environment(finalize).get_template(template).render(**values)
+
+
+@cache
+def _environment(finalize: Callable[[Any], Any] | None) -> Environment:
+    """It keeps the templates that it has compiled."""
     environment = Environment(
         loader=PackageLoader("shoal.pages", "templates"),
         autoescape=lambda name: name is not None and name.endswith(".html.jinja"),
@@ -237,7 +249,7 @@ def page(template: str, finalize: Callable[[Any], Any] | None = None, /, **value
         "value_promises": value_promises,
         "code": _markdown_code,
     }
-    return environment.get_template(template).render(**values)
+    return environment
 
 
 def _markdown_code(text: str) -> str:

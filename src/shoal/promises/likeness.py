@@ -14,10 +14,8 @@ import numpy as np
 
 from shoal.promises.requirements import ROUNDING, ConfidentialColumn, Ints, Requirement, ShareRequirement
 from shoal.request.options import GroupPromises
-from shoal.results.claims import FurtherPromise, likeness_in_words
 
 OPTION = "beta"  # that promises it
-NAME = "likeness"  # in the certificate
 
 
 class Like(ShareRequirement):
@@ -40,13 +38,7 @@ def requirement(promises: GroupPromises, column: ConfidentialColumn) -> Requirem
     return Like(column.codes, promises.beta, column.overall)
 
 
-def promise(beta: float, columns: Mapping[str, Sequence[Mapping[str, int]]]) -> FurtherPromise:
-    """What the certificate states: by column, how much more frequent a value is in some group."""
-    gains = tuple((column, round(_largest_gain(groups), 4)) for column, groups in columns.items())
-    return FurtherPromise(NAME, beta, gains, likeness_in_words(beta))
-
-
-def _largest_gain(groups: Sequence[Mapping[str, int]]) -> float:
+def largest_gain(groups: Sequence[Mapping[str, int]]) -> float:
     """The largest (q - p) / p of any value, q its share in a group and p among all records."""
     overall: Counter[str] = Counter()
     for counts in groups:
@@ -57,4 +49,4 @@ def _largest_gain(groups: Sequence[Mapping[str, int]]) -> float:
         for counts in groups
         for value, count in counts.items()
     ]
-    return max(gains, default=0.0)
+    return round(max(gains, default=0.0), 4)

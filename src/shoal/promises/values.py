@@ -241,6 +241,8 @@ def crowd_figures(facts: GroupFacts, promises: GroupPromises) -> dict[str, Any]:
         "group_sizes": tuple(sorted(Counter(facts.sizes).items())),
         "diversity": tuple(diversity.figures(name, groups, promises) for name, groups in facts.values.items()),
         "closeness": tuple(closeness.figures(name, groups) for name, groups in facts.values.items()),
-        "further": () if promises.beta is None else (likeness.promise(promises.beta, facts.values),),
+        "likeness": ()
+        if promises.beta is None
+        else tuple((name, likeness.largest_gain(groups)) for name, groups in facts.values.items()),
         "crowds": tuple(Crowd(facts.crowds[crowd], *crowd) for crowd in crowds),
     }

@@ -341,7 +341,7 @@ def uninterrupted() -> Iterator[None]:
 
 
 @contextmanager
-def replacing(target: str) -> Iterator[Path]:
+def replacing(target: str | Path) -> Iterator[Path]:
     """A file aside that takes the target's place when it is whole.
 
     A worker that a cluster gave up may still be writing when another does its work again.

@@ -13,20 +13,10 @@ from shoal.attacks.learned.leakage import FEWEST, Leakage, attack_all
 from shoal.attacks.learned.records import LabelColumn, label_columns, side_by_side
 from shoal.methods.numeric import coarsened
 from shoal.results.attacks import Leak, LeakCard, Rate, Remedy
-from shoal.terms.wordnet import WordNet
 
-TRIED_AT_ONCE = 300  # records of a release that is being made
 MOST_TRIED_AGAIN = 20_000  # records, after a remedy
 TRIED = 2  # columns, the most telling
 CLASSES = (20, 5)  # into how many classes a column is coarsened at most, the second when the first does little
-
-
-def leaks_of_release(quasi: pa.Table, released: pa.Table, numbers: tuple[str, ...], ontology: Any) -> LeakCard | None:
-    """The leaks of columns that were just masked; the attacker trains on few records, so that nobody waits for it."""
-    labels = tuple(name for name in quasi.column_names if name not in numbers)
-    if labels and ontology is None:
-        ontology = WordNet()  # which masked them, too
-    return find_leaks(quasi, released, numbers, labels, ontology=ontology, sample=TRIED_AT_ONCE)
 
 
 def find_leaks(
@@ -44,7 +34,7 @@ def find_leaks(
     """Train an attacker, then coarsen what leaks most and attack again; None for too few records."""
     if before.num_rows < FEWEST or not numbers + labels:
         return None
-    values, released = (table.select(list(labels)).to_pydict() for table in (before, after))
+    values, released = ({name: table[name] for name in labels} for table in (before, after))
     compared = label_columns(values, released, ontology)
     attack = Leakage(
         sample=sample, proof_seconds=proof_seconds, proof_distance=proof_distance, random_state=random_state

@@ -22,8 +22,8 @@ from shoal.release.cluster.documents import draft_documents_in_parts
 from shoal.release.cluster.parts import schedule_of
 from shoal.release.cluster.tables import draft_table_in_parts
 from shoal.release.documents.methods import document_method, document_space, method_of
+from shoal.release.documents.sketches import CrowdSketches, RecordSketchSteps
 from shoal.release.documents.steps import DocumentSteps
-from shoal.release.earlier import Earlier, read_earlier
 from shoal.release.folders import (
     CERTIFICATE,
     PUBLIC_FOLDER,
@@ -33,13 +33,12 @@ from shoal.release.folders import (
     private_beside,
     write_files,
 )
+from shoal.release.private_mapping import Earlier, read_earlier
 from shoal.release.signing import SigningKey, write_signature
-from shoal.release.sketches.crowd import CrowdSketches
-from shoal.release.sketches.records import RecordSketchSteps
 from shoal.release.tables.columns import TableOptions, table_method
 from shoal.release.tables.steps import TableSteps
 from shoal.release.writing import Draft, write_release
-from shoal.request.options import DISTINCT, GroupPromises, Publication
+from shoal.request.options import DISTINCT, Publication
 from shoal.request.plan import request_of
 from shoal.request.request import Request, not_default
 from shoal.results.notebook import html_table
@@ -221,7 +220,6 @@ def make_release(request: Request) -> Protected:
     steps: Any
     draft: Callable[..., Draft]
     if isinstance(opened, DocumentSource):
-        _check_label(request.promises, opened.label)
         steps = _document_steps(opened, request)
         draft = partial(draft_documents_in_parts, steps, opened)
     else:
@@ -258,32 +256,26 @@ def table_options(request: Request, choices: ColumnChoices, after: Earlier | Non
 def _document_steps(source: DocumentSource, request: Request) -> DocumentSteps | RecordSketchSteps:
     """The steps to a release of documents: as vectors, or as sketches."""
     k, promises = request.k, request.promises
+    if source.label is None and promises.of_values:
+        asked = promises.asked.replace(" ", "=", 1)
+        raise InputError(f"{asked} needs a confidential column; name it", "label_column")
     method = document_method(request.method)
     space = document_space(request.words, method, k, source.of_items, request.method.ontology)
     if isinstance(method, DeltaSketch | KVarianceSketch):
         steps = RecordSketchSteps(space, method, k)
-        _check_for_records(steps.name, promises, source.whole)
+        if promises.asked:
+            problem = f"{{option}} is for groups, and {steps.name} have none; leave it out, or use crowd sketches"
+            raise InputError(problem, promises.asked)
+        if not source.whole:
+            raise InputError(
+                f"{steps.name} need one file: parts would reveal where a record came from; join them first"
+            )
         return steps
     if isinstance(method, CrowdSketch):
         check_components("components", method.components)
         sketched = method_of(method.method, space, k)
         return DocumentSteps(sketched, promises, request.attack, CrowdSketches(method))
     return DocumentSteps(method_of(method, space, k), promises, request.attack)
-
-
-def _check_for_records(name: str, promises: GroupPromises, whole: bool) -> None:
-    if promises.asked:
-        raise InputError(
-            f"{{option}} is for groups, and {name} have none; leave it out, or use crowd sketches", promises.asked
-        )
-    if not whole:
-        raise InputError(f"{name} need one file: parts would reveal where a record came from; join them first")
-
-
-def _check_label(promises: GroupPromises, label: str | None) -> None:
-    if label is None and promises.of_values:
-        asked = promises.asked.replace(" ", "=", 1)
-        raise InputError(f"{asked} needs a confidential column; name it", "label_column")
 
 
 def _earlier(asked: Publication, private: Path, release: Path) -> Earlier:

@@ -17,10 +17,10 @@ import pyarrow.parquet as pq
 import scipy.sparse as sp
 
 from shoal.errors import InputError, MissingExtra
+from shoal.release.documents.sketches import rows_at_once as sketches_at_once
 from shoal.release.documents.vectors import ROWS_AT_ONCE as DOCUMENTS_AT_ONCE
 from shoal.release.folders import CERTIFICATE, PUBLIC_FOLDER, check_free, folders_written_aside
 from shoal.release.load import read_release
-from shoal.release.sketches.records import rows_at_once as sketches_at_once
 from shoal.release.tables.copies import copied, writer_of
 from shoal.release.tables.files import ROWS_AT_ONCE as TABLE_ROWS_AT_ONCE
 from shoal.release.tables.files import canonical

@@ -151,7 +151,7 @@ def without_times(folder: Path) -> None:
 
 
 def write_mapping_part(
-    names: NDArray[Any], groups: NDArray[np.int64], target: str, records: NDArray[Any] | None = None
+    names: NDArray[Any], groups: NDArray[np.int64], target: str | Path, records: NDArray[Any] | None = None
 ) -> None:
     """Privately: which record became which row of the part; `records` are the ids that it goes by in other tables."""
     private = {"id": _ids(names.tolist()), "released_row": np.arange(1, len(names) + 1), "group": groups}

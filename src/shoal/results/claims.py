@@ -69,24 +69,6 @@ class Statement:
     file: str
 
 
-def likeness_in_words(beta: float) -> str:
-    """β-likeness as a report promises it."""
-    return (
-        f"In every group a confidential value is at most {1.0 + beta:g} times as frequent as in the whole "
-        f"release (enhanced β-likeness, β = {beta:g})"
-    )
-
-
-@dataclass(frozen=True)
-class FurtherPromise:
-    """A promise about confidential values beside l and t: its bound, what each column has, and a sentence."""
-
-    name: str  # in the certificate
-    bound: float
-    columns: tuple[tuple[str, float], ...]
-    in_words: str  # without the full stop
-
-
 @dataclass(frozen=True)
 class Crowd:
     """Groups of as many records, with as many people in each and the same largest own k."""

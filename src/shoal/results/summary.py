@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from shoal.request.options import GroupPromises
 from shoal.results.attacks import Rate
-from shoal.results.claims import NOTHING_MORE, Closeness, Crowd, Diversity, FurtherPromise, Withheld
+from shoal.results.claims import NOTHING_MORE, Closeness, Crowd, Diversity, Withheld
 
 Code = float | str
 
@@ -259,7 +259,7 @@ class Summary:
     attacks: tuple[Rate, ...] = ()  # what an intruder finds
     attacked: bool = True  # False: the owner left the attacks out
     closeness: tuple[Closeness, ...] = ()  # of each confidential column
-    further: tuple[FurtherPromise, ...] = ()  # what else is promised of confidential values
+    likeness: tuple[tuple[str, float], ...] = ()  # by confidential column, the largest gain of a value, where promised
     files: tuple[tuple[str, str], ...] = ()  # (file name, what it is), for the reader
     promised: GroupPromises = NOTHING_MORE  # of every group, beside k
     crowds: tuple[Crowd, ...] = ()  # groups by their records, people and largest own k

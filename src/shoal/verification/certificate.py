@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from shoal.results.wordings import is_worded, worded, worded_parameters
+from shoal.results.stated import is_worded, worded, worded_parameters
 from shoal.verification.copies import COPIES
 from shoal.verification.release_files import Refused, ReleaseFolder
 

@@ -68,7 +68,7 @@ def test_people_are_counted_where_records_have_owners() -> None:
     found = audit(PEOPLE, quasi=["town", "age"], person="who")
     assert found.people == 5
     assert found.below[0] == 4  # the two records of p are those of one person
-    assert found.individual.expected == pytest.approx(1 + 1 + 1 + 0.5 + 0.5 + 1)
+    assert found.individual.expected == pytest.approx(1 + 1 + 0.5 + 0.5 + 1)  # a person once, by the riskier record
 
 
 def test_the_size_of_the_population_stands_for_equal_weights() -> None:

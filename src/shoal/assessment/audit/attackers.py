@@ -50,6 +50,13 @@ def household_risks(risks: Floats, household: Ints) -> Floats:
     return np.subtract(1.0, nobody, dtype=np.float64)[household]
 
 
+def riskiest(risks: Floats, person: Ints) -> Floats:
+    """The largest risk among each person's records."""
+    largest = np.zeros(int(person.max()) + 1)
+    np.maximum.at(largest, person, risks)
+    return largest[np.unique(person)]
+
+
 def summed_up(risks: Floats, threshold: float) -> ExpectedRisk:
     """Expected re-identifications, and how many records have which risk."""
     counts, _ = np.histogram(risks, BANDS)

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
-from shoal.assessment.audit.attackers import attackers, household_risks, individual_risks, summed_up
+from shoal.assessment.audit.attackers import attackers, household_risks, individual_risks, riskiest, summed_up
 from shoal.assessment.audit.combinations import (
     affordable_size,
     below_limits,
@@ -120,7 +120,7 @@ def audit_table(table: AuditedTable, asked: AuditOptions) -> Audit:
         below=below_limits(frequencies),
         crowds=_crowds(frequencies),
         attackers=attackers(frequencies, people_like, asked.threshold),
-        individual=summed_up(risks, asked.threshold),
+        individual=summed_up(risks if keys.person is None else riskiest(risks, keys.person), asked.threshold),
         household=None
         if table.household is None
         else summed_up(household_risks(risks, table.household), asked.threshold),
@@ -168,6 +168,9 @@ def _crowds(frequencies: Floats) -> tuple[tuple[int, int, int], ...]:
 def _notes(table: AuditedTable, asked: AuditOptions, size: int | None) -> list[str]:
     """What a reader must know to judge the figures, a sentence each."""
     notes, keys = [], table.keys
+    if table.found:
+        listed = ", ".join(f"{name} ({role})" for role, name in table.found.items())
+        notes.append(f"Columns that nobody named were used for what they are: {listed}.")
     gaps = sum(int(np.count_nonzero(codes == 0)) for codes in keys.codes)
     if gaps and keys.gaps_match:
         notes.append(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,12 +15,14 @@ from shoal.assessment.audit.key_columns import Floats, Ints, KeyColumns
 from shoal.data.columns import check_sortable, column_numbers, holds_numbers, is_gap, plain
 from shoal.data.files import counted, shown, unknown_column
 from shoal.data.kinds.inspection import inspect
-from shoal.data.roles import Role, Roles, asked_roles, resolve_roles
+from shoal.data.roles import LISTED, Role, Roles, asked_roles, resolve_roles
 from shoal.data.table import Table, read_table
 from shoal.errors import InputError
 from shoal.release.load import kind_of_release, load
 from shoal.request.judging_options import AuditOptions
 from shoal.request.options import ColumnOptions
+
+MOST_PEOPLE = 100_000  # that a record stands for; more, and the weights of a file have decimals without a point
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,7 @@ class AuditedTable:
     household: Ints | None
     release: bool
     proposed: bool  # nobody gave the roles
+    found: Mapping[str, str]  # person, household and weight that nobody named
 
 
 def read_audited(source: Any, columns: ColumnOptions, person: str | None, asked: AuditOptions) -> AuditedTable:
@@ -50,18 +54,22 @@ def read_audited(source: Any, columns: ColumnOptions, person: str | None, asked:
     for name in beside.values():
         if name is not None and name not in table.data.column_names:
             raise unknown_column(name, table.data.column_names, "the table")
-    given = asked_roles(columns) or of_release
-    roles = resolve_roles(table, given or _proposed(table))
+    given = asked_roles(columns)
+    known = _of_columns(given) if given is not None else of_release or _proposed(table)
     for option, name in beside.items():
-        if name in roles.quasi or name in roles.confidential:
-            if given is not None:
-                raise InputError(
-                    f"column {shown(str(name))} is {{option}} and has a role; give it one of the two", option
-                )
-            roles = Roles(_without(roles.quasi, name), _without(roles.confidential, name))
-    if not roles.quasi:
+        if name is None:
+            continue
+        if given is not None and name in (*known["quasi"], *known["confidential"]):
+            raise InputError(f"column {shown(name)} is {{option}} and has a role; give it one of the two", option)
+        known = {role: [other for other in names if other != name] for role, names in known.items()} | {option: [name]}
+    if given is None and not known["quasi"]:
         raise InputError("no column looks like a quasi-identifier; name those that others may know", "quasi age,sex")
-    weight = asked.weight or next(iter(roles.weight), None)
+    roles = resolve_roles(table, Roles(known["quasi"], known["confidential"]))  # type: ignore[arg-type]
+    if asked.missing == "match" and person is None:
+        known.pop("person", None)  # gaps that match are counted in records
+    person, weight, household = (next(iter(known.get(role, ())), None) for role in ("person", "weight", "household"))
+    weights = None if weight is None else _weights(table, weight, weight == asked.weight)
+    used = {"person": person, "household": household, "weight": weight if weights is not None else None}
     keys = KeyColumns(
         roles.quasi,
         tuple(_codes(table, name) for name in roles.quasi),
@@ -71,15 +79,16 @@ def read_audited(source: Any, columns: ColumnOptions, person: str | None, asked:
     return AuditedTable(
         keys,
         tuple(_confidential(table, name) for name in roles.confidential),
-        None if weight is None else _weights(table, weight),
-        None if asked.household is None else _owners(table, asked.household),
+        weights,
+        None if household is None else _owners(table, household),
         of_release is not None,
-        given is None,
+        given is None and of_release is None,
+        {role: name for role, name in used.items() if name is not None and name != beside[role]},
     )
 
 
-def _table(source: Any) -> tuple[Table, Roles | None]:
-    """The rows, and the roles that a release's certificate gives its columns."""
+def _table(source: Any) -> tuple[Table, dict[str, list[str]] | None]:
+    """The rows, and the columns of each role in a release's certificate."""
     kind = kind_of_release(source) if isinstance(source, str | os.PathLike) and os.path.isdir(source) else None
     if kind is None:
         return read_table(source), None
@@ -87,18 +96,19 @@ def _table(source: Any) -> tuple[Table, Roles | None]:
         raise InputError(f"{shown(source)} is a release of {kind}, which has no columns to audit; give a table")
     release = load(source)
     columns = release.certificate["promises"]["columns"]
-    quasi, confidential = ([c["name"] for c in columns if c["role"] == role] for role in ("quasi", "confidential"))
-    return Table(release.table, "release"), Roles(tuple(quasi), tuple(confidential))
+    roles = (Role.QUASI, Role.CONFIDENTIAL, Role.WEIGHT)
+    return Table(release.table, "release"), {
+        role.value: [column["name"] for column in columns if column["role"] == role] for role in roles
+    }
 
 
-def _proposed(table: Table) -> Roles:
+def _proposed(table: Table) -> dict[str, list[str]]:
     columns = inspect(table.data).columns
-    quasi, confidential = ([c.name for c in columns if c.role is role] for role in (Role.QUASI, Role.CONFIDENTIAL))
-    return Roles(tuple(quasi), tuple(confidential))
+    return {role.value: [column.name for column in columns if column.role is role] for role in Role}
 
 
-def _without(names: tuple[str, ...], name: str | None) -> tuple[str, ...]:
-    return tuple(other for other in names if other != name)
+def _of_columns(roles: Roles) -> dict[str, list[str]]:
+    return {role.value: list(roles.columns(role)) for role in LISTED}
 
 
 def _codes(table: Table, name: str) -> Ints:
@@ -126,7 +136,8 @@ def _owners(table: Table, name: str) -> Ints:
     return codes
 
 
-def _weights(table: Table, name: str) -> Floats:
+def _weights(table: Table, name: str, asked: bool) -> Floats | None:
+    """The weights; None for those of which nobody asked for and that do not add up to a population."""
     weights = column_numbers(table.data[name], shown(name))
     wrong = np.flatnonzero(~(weights > 0))
     if wrong.size:
@@ -134,6 +145,8 @@ def _weights(table: Table, name: str) -> Floats:
             f"column {shown(name)}: {counted(wrong.size, 'weight')} missing or not above 0 (first in row "
             f"{wrong[0] + 1}); correct them, or drop the rows"
         )
+    if not asked and not len(weights) <= weights.sum() <= MOST_PEOPLE * len(weights):
+        return None
     if weights.sum() < len(weights):
         raise InputError(
             f"the weights of column {shown(name)} add up to {weights.sum():,.0f} for {len(weights):,} records; scale "

@@ -32,9 +32,8 @@ from shoal.methods.sketches import CrowdSketch, DeltaSketch, KVarianceSketch, Sk
 from shoal.methods.sketches.sketches import dot_products
 from shoal.methods.spherical import SphericalMicroaggregation
 from shoal.release.documents.methods import method_of, space_steps
+from shoal.release.documents.sketches import CrowdSketches, RecordSketchSteps
 from shoal.release.documents.steps import NOTHING, DocumentSteps
-from shoal.release.sketches.crowd import CrowdSketches
-from shoal.release.sketches.records import RecordSketchSteps
 from shoal.results.exploration import Outcome, Trial
 from shoal.terms.vector_space import VectorSpace
 from shoal.utility.vector_space import order_kept

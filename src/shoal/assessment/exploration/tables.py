@@ -33,11 +33,12 @@ from shoal.data.table import Table, read_table
 from shoal.errors import InputError
 from shoal.kernels import Floats
 from shoal.release.protect import table_options
-from shoal.release.tables.columns import TableOptions, table_method
+from shoal.release.tables.columns import TableOptions, estimator_of, table_method
+from shoal.release.tables.draft import TablePublication
 from shoal.release.tables.generalised import Generalised
 from shoal.release.tables.records import TableRecords, reading_plan
 from shoal.release.tables.rows import MaskedRows
-from shoal.release.tables.steps import TableGroups, TablePublication, TableSteps
+from shoal.release.tables.steps import TableGroups, TableSteps
 from shoal.request.method_options import MASKING, METHODS
 from shoal.request.options import AVERAGE, BLANK, GENERALISE
 from shoal.request.request import Request
@@ -127,11 +128,11 @@ class ExploredTable:
     def forms(self) -> dict[str, NumberForm]:
         """The quasi-identifiers that have numbers behind them as they came."""
         options = _options(self.request)
-        choices = replace(options.choices, recode={})
+        choices, explained = replace(options.choices, recode={}), reading_plan(self.roles, options).explained
         forms: dict[str, NumberForm] = {}
         for name in self.roles.quasi:
             try:
-                outline = outline_column(name, self.table.data[name], choices, options.method.explained)
+                outline = outline_column(name, self.table.data[name], choices, explained)
             except InputError:
                 if name not in options.choices.recode:
                     raise
@@ -194,7 +195,7 @@ class ExploredTable:
         """The table masked as the release of a trial is; noise and swaps take a seed, and a release draws its own."""
         asked = trial_request(self.request, trial, self.kind)
         if asked.method.method in MASKING:
-            method = table_method(asked.method).estimator(tuple(self.numbers), ()).set_params(random_state=0)
+            method = estimator_of(table_method(asked.method), tuple(self.numbers), ()).set_params(random_state=0)
             asked = asked.with_options(method=method, percent=None, refine=None, ontology=None)
         steps = TableSteps(asked.k, replace(_options(asked), attack=False))
         records = steps.read(self._source)
@@ -233,7 +234,7 @@ class ExploredTable:
         there = released.num_rows / len(self)
         lost = {name: 100.0 * (there * float(column.lost.mean()) + 1.0 - there) for name, column in columns.items()}
         found = 100.0 * there * share_linked(list(columns.values()), equal_rows(released, quasi))
-        facts = publication.figures.facts[0]
+        facts = publication.facts[0]
         smallest = facts.smallest
         if publication.rows.before.person is not None:
             smallest = min(people or 0 for _, people, _ in facts.groups.crowds)

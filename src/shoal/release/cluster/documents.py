@@ -33,10 +33,9 @@ from shoal.release.documents.rows import (
     ReleasedDocuments,
     Vocabulary,
 )
-from shoal.release.documents.steps import DocumentSteps
-from shoal.release.publishing.figures import FEW, NOT_PUBLISHED
-from shoal.release.sketches.crowd import CrowdSketches
-from shoal.release.unmixing import GROUPS_TRIED
+from shoal.release.documents.sketches import CrowdSketches
+from shoal.release.documents.steps import GROUPS_TRIED, DocumentSteps
+from shoal.release.figures import FEW, NOT_PUBLISHED
 from shoal.release.writing import Draft
 from shoal.request.options import GroupPromises
 from shoal.results.attacks import Rate

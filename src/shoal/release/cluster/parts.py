@@ -24,6 +24,7 @@ from shoal.request.options import GroupPromises
 from shoal.verification.release_files import part_name
 
 UNFINISHED = ".unfinished"
+PATIENCE = 10  # seconds for a scheduler to answer
 
 
 def join_parts(
@@ -104,7 +105,7 @@ def schedule_of(client: Any) -> Iterator[Schedule]:
         except ImportError:
             raise MissingExtra("cluster", "running on a Dask cluster") from None
         try:
-            connected: Any = Client(client, timeout="10s")  # type: ignore[no-untyped-call]
+            connected: Any = Client(client, timeout=PATIENCE)  # type: ignore[no-untyped-call]
         except (OSError, ValueError) as problem:
             reason = type(problem).__name__
             raise InputError(f"no Dask scheduler answers at {client} ({reason}); check the address") from None

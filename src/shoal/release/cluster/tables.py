@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter
@@ -29,11 +28,11 @@ from shoal.errors import InputError
 from shoal.methods.blocks.block import Block
 from shoal.methods.blocks.executors import Schedule
 from shoal.methods.blocks.grouping import divided_into_blocks, group_in_blocks
-from shoal.promises.values import GroupTotals, crowd_figures, totals_of
+from shoal.promises.values import GroupTotals, totals_of
 from shoal.release.cluster.parts import join_parts, write_parts
 from shoal.release.tables import reading, released
-from shoal.release.tables.columns import ColumnPlan, TableOptions, column_plan
-from shoal.release.tables.draft import SHOWN, Findings, Publication, Spread, draft_of, reasons_of, spread_of
+from shoal.release.tables.columns import TableOptions, column_plan
+from shoal.release.tables.draft import SHOWN, Findings, Spread, TablePublication, draft_of, reasons_of, spread_of
 from shoal.release.tables.generalised import Generalised
 from shoal.release.tables.grouping import join_groups
 from shoal.release.tables.labels import Concepts
@@ -60,48 +59,49 @@ def draft_table_in_parts(
         raise InputError(message, f"treat {shown(name)}={KEEP}")
     submit, gather = schedule.submit, schedule.gather
     table, parts = _read(source, k, options, schedule)
-    layout, method = table.layout, table.method
+    method = table.method
     spread = _spread(parts, table, schedule)
-    blocks = [submit(_block_of, part, layout, method) for part in parts]
+    blocks = [submit(_block_of, part, method) for part in parts]
     parts.clear()  # what nobody holds any more need not be kept
     blocks = _grouped(blocks, table, schedule)
     if options.promises.asked:
         blocks = _joined(blocks, table, options.promises, schedule)
-    masked = _coarsened([submit(_represented, block, layout, method) for block in blocks], table, schedule)
+    masked = _coarsened([submit(_represented, block, method) for block in blocks], table, schedule)
 
     def total(figure: Callable[..., float], *given: Any) -> float:
-        return math.fsum(gather([submit(figure, rows, layout, *given) for rows in masked]))
+        return math.fsum(gather([submit(figure, rows, table.layout.scale, *given) for rows in masked]))
 
     error = total(released.squared_error)
     steps = released.grid_steps(table, error, spread.spread, partial(total, released.rounding_error))
-    rows = [submit(released.released_rows, part, layout, method, steps, False) for part in masked]
+    rows = [submit(released.released_rows, part, method, steps, False) for part in masked]
     first = gather([submit(_first_row, part) for part in rows])
     rows = [rows[number] for number in sort_rows(pa.concat_tables(first)).tolist()]
 
     def write(number: int, target: str, mapping: str) -> Any:
-        return submit(_written, rows[number], layout, method, target, mapping)
+        return submit(_written, rows[number], method, target, mapping)
 
     facts: list[released.TableFacts] = write_parts("table", write, len(rows), folders, schedule)
     reasons, publishable = reasons_of(facts, table, spread.dominance)
-    groups = [part.groups for part in facts]
-    crowds = crowd_figures(sum(groups[1:], start=groups[0]), options.promises)
-    publication = Publication(facts, crowds, spread, steps, error, 0.0, reasons, publishable)
+    publication = TablePublication(None, facts, spread, steps, error, 0.0, reasons, publishable)
     return draft_of(table, publication, Findings(), options)
 
 
 def _read(source: TableSource, k: int, options: TableOptions, schedule: Schedule) -> tuple[PreparedTable, list[Any]]:
     """What holds for all files, and the rows of each that are released (futures)."""
     submit, gather, n_parts = schedule.submit, schedule.gather, len(source.parts)
-    how = reading_plan(source.roles, options)
+    how, names = reading_plan(source.roles, options), [os.fspath(part) for part in source.parts]
     progress.step("reading", 0, n_parts)
     loaded = [submit(_loaded, part, how) for part in source.parts]
     schemas: list[PartSchema] = []
-    for part in loaded:
-        schemas += gather([submit(_schema, part, how)])
+    for name, part in zip(names, loaded, strict=True):
+        schemas += gather([submit(_named, name, schema_of, part, how)])
         progress.step("reading", len(schemas), n_parts)
     _check_same_columns(source.parts, schemas)
     plan = column_plan(agreed_parts(schemas, how.choices), k, options)
-    complete = [submit(_completed, part, plan, options) for part in loaded]
+    complete = [
+        submit(_named, name, reading.complete_part, part, plan, options)
+        for name, part in zip(names, loaded, strict=True)
+    ]
     of_parts = gather([submit(attrgetter("statistics"), part) for part in complete])
     statistics = _added_up(source.parts, of_parts)
     mean = column_means(plan, statistics)
@@ -109,35 +109,24 @@ def _read(source: TableSource, k: int, options: TableOptions, schedule: Schedule
     return prepared_table(plan, statistics, mean, (sums, np.max(largest, axis=0)), options), complete
 
 
-@contextmanager
-def _named(part: str) -> Iterator[None]:
-    """Mistakes in one of several files say which it is."""
+def _named(part: str, step: Callable[..., Any], *given: Any) -> Any:
+    """A step on one of several files; mistakes in it say which it is."""
     try:
-        yield
+        return step(*given)
     except InputError as problem:
         raise InputError(f"{shown(part)}: {problem}") from None
 
 
 def _loaded(part: PathLike, how: ReadingPlan) -> LoadedPart:
+    name = os.fspath(part)
     with local_copy(part) as path:
         table = read_table(path, verbatim=how.verbatim)
-    name = os.fspath(part)
-    with _named(name):
-        return loaded_part(table, how, name)
-
-
-def _schema(loaded: LoadedPart, how: ReadingPlan) -> PartSchema:
-    with _named(loaded.part):
-        return schema_of(loaded, how)
-
-
-def _completed(loaded: LoadedPart, plan: ColumnPlan, options: TableOptions) -> CompletePart:
-    with _named(loaded.part):
-        return reading.complete_part(loaded, plan, options)
+    loaded: LoadedPart = _named(name, loaded_part, table, how, name)
+    return loaded
 
 
 def _deviations(part: CompletePart, mean: Floats) -> tuple[list[int], Floats]:
-    return reading.squared_deviations(part.values, mean)
+    return reading.squared_deviations(part.rows.numbers, mean)
 
 
 def _added_up(parts: Sequence[Any], statistics: Sequence[PartStatistics]) -> PartStatistics:
@@ -200,29 +189,27 @@ def _spread(parts: list[Any], table: PreparedTable, schedule: Schedule) -> Sprea
 
 def _sampled(part: CompletePart, layout: TableLayout) -> tuple[NDArray[np.uint64], Floats]:
     """Keys and numbers of the rows of a file with the smallest keys."""
-    numbers = np.where(np.isnan(part.values), layout.mean, part.values)
+    numbers = reading.filled_rows(part, layout).numbers
     keys, rows = reading.smallest_keys(numbers, layout, SHOWN)
     return keys, numbers[rows]
 
 
-def _block_of(part: CompletePart, layout: TableLayout, method: TableMethod) -> Block:
+def _block_of(part: CompletePart, method: TableMethod) -> Block:
     """The rows of a file as a block: each by its coordinates, with what it holds beside it."""
-    n_rows = len(part.values)
-    columns = {name: _plain(part.others[name], layout.schema.field(name).type) for name in part.others.column_names}
-    row_columns: dict[str, NDArray[Any]] = {"name": part.names}
-    row_columns["numbers"] = np.where(np.isnan(part.values), layout.mean, part.values)
-    if layout.has_gaps:
-        row_columns["gaps"] = np.isnan(part.values)
-    row_columns |= {} if part.person is None else {"person": part.person}
-    row_columns |= {} if part.own_k is None else {"own k": part.own_k}
-    row_columns |= {f"column {name}": column for name, column in columns.items()}
+    layout, rows = method.layout, reading.filled_rows(part, method.layout)
+    n_rows = len(rows)
+    row_columns: dict[str, Any] = {"name": rows.names, "numbers": rows.numbers}
+    beside = {"gaps": rows.gaps, "person": rows.person, "own k": rows.own_k}
+    row_columns |= {name: values for name, values in beside.items() if values is not None}
+    for name, column in rows.columns.items():
+        row_columns[f"column {name}"] = _plain(column, layout.schema.field(name).type)
     block = Block(sp.csr_matrix((n_rows, 0)), row_columns, np.zeros(n_rows, dtype=np.int64))
     points = method.block_coordinates(_rows_in(block, layout))
-    ties = tie_keys(part.names.tolist(), points.tobytes())
+    ties = tie_keys(rows.names.tolist(), points.tobytes())
     return replace(block, X=sp.csr_matrix(points), row_columns=row_columns | {"tie": ties})
 
 
-def _plain(column: pa.ChunkedArray, kind: pa.DataType) -> NDArray[Any]:
+def _plain(column: pa.Array, kind: pa.DataType) -> NDArray[Any]:
     """The values as Python has them; dates and times as the numbers behind them."""
     column = column.cast(kind)
     return values_of(column.cast(_number_behind(kind)) if pa.types.is_temporal(kind) else column)
@@ -251,20 +238,20 @@ def _grouped(blocks: list[Any], table: PreparedTable, schedule: Schedule) -> lis
     if not isinstance(method, Concepts | Generalised):  # numbers are grouped by their coordinates alone
         return group_in_blocks(blocks, table.n_rows, plan, schedule)
     divided = divided_into_blocks(blocks, table.n_rows, plan, schedule)
-    return [schedule.submit(_grouped_block, block, table.layout, method) for block in divided]
+    return [schedule.submit(_grouped_block, block, method) for block in divided]
 
 
-def _grouped_block(block: Block, layout: TableLayout, method: TableMethod) -> Block:
-    return replace(block, groups=method.group(_rows_in(block, layout))[0])
+def _grouped_block(block: Block, method: TableMethod) -> Block:
+    return replace(block, groups=method.group(_rows_in(block, method.layout))[0])
 
 
 def _joined(blocks: list[Any], table: PreparedTable, promises: GroupPromises, schedule: Schedule) -> list[Any]:
     """Blocks with groups joined until each has what is promised (futures)."""
-    layout, method, confidential = table.layout, table.method, table.layout.roles.confidential
+    method, confidential = table.method, table.layout.roles.confidential
     totals = schedule.gather([schedule.submit(_totals, block, confidential) for block in blocks])
 
     def join(block: Any, overall: list[Counter[str]]) -> Any:
-        return schedule.submit(_joined_block, block, layout, method, promises, overall)
+        return schedule.submit(_joined_block, block, method, promises, overall)
 
     return join_parts(blocks, totals, confidential, method.k, promises, join, schedule)
 
@@ -275,15 +262,13 @@ def _totals(block: Block, confidential: tuple[str, ...]) -> GroupTotals:
     return totals_of(len(block.groups), columns, held.get("person"), held.get("own k"))
 
 
-def _joined_block(
-    block: Block, layout: TableLayout, method: TableMethod, promises: GroupPromises, overall: list[Counter[str]]
-) -> Block:
-    rows = _rows_in(block, layout)
-    return replace(block, groups=join_groups(method, rows, block.groups, layout.roles, promises, overall))
+def _joined_block(block: Block, method: TableMethod, promises: GroupPromises, overall: list[Counter[str]]) -> Block:
+    rows = _rows_in(block, method.layout)
+    return replace(block, groups=join_groups(method, rows, block.groups, promises, overall))
 
 
-def _represented(block: Block, layout: TableLayout, method: TableMethod) -> MaskedRows:
-    return method.represent(_rows_in(block, layout), block.groups)
+def _represented(block: Block, method: TableMethod) -> MaskedRows:
+    return method.represent(_rows_in(block, method.layout), block.groups)
 
 
 def _coarsened(masked: list[Any], table: PreparedTable, schedule: Schedule) -> list[Any]:
@@ -301,9 +286,7 @@ def _first_row(rows: released.ReleasedRows) -> pa.Table:
     return rows.released.slice(0, 1)
 
 
-def _written(
-    rows: released.ReleasedRows, layout: TableLayout, method: TableMethod, target: str, mapping: str
-) -> released.TableFacts:
+def _written(rows: released.ReleasedRows, method: TableMethod, target: str, mapping: str) -> released.TableFacts:
     """Write the rows, and report what is known of them."""
-    released.write_rows(rows, layout.roles.quasi, target, mapping)
-    return released.facts_of_rows(rows, layout, method, reading.smallest_keys(rows.before.numbers, layout, SHOWN))
+    released.write_rows(rows, method.layout.roles.quasi, target, mapping)
+    return released.facts_of_rows(rows, method, reading.smallest_keys(rows.before.numbers, method.layout, SHOWN))

@@ -27,7 +27,7 @@ from shoal.release.documents.rows import (
     Term,
     Vocabulary,
 )
-from shoal.release.publishing.figures import MOST_IN_MEANING, distances_in_meaning
+from shoal.release.figures import MOST_IN_MEANING, histogram
 from shoal.results.summary import Distances
 from shoal.results.utility import Loss
 from shoal.terms.counting import Tally
@@ -126,7 +126,7 @@ class ByMeaning:
             collection.meanings.all_distances(documents, documents)[pairs]
             for documents in (collection.documents, collection.numbered(after))
         )
-        return distances_in_meaning(before, folded, n_rows)
+        return histogram(before, folded, n_rows, MOST_IN_MEANING)
 
     def parameters(self) -> dict[str, Any]:
         microaggregation = self._model.get_params() | {"ontology": type(self._ontology).__name__}

@@ -24,7 +24,7 @@ from shoal.release.documents.rows import (
     Term,
     Vocabulary,
 )
-from shoal.release.publishing.figures import SAMPLE, cosine_distances
+from shoal.release.figures import SAMPLE, cosine_distances
 from shoal.results.summary import Distances
 from shoal.results.utility import Loss
 from shoal.terms.counting import Tally

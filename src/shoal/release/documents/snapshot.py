@@ -22,8 +22,8 @@ from shoal.release.documents.vectors import (
     most_used,
     write_vectors,
 )
+from shoal.release.figures import NOT_PUBLISHED
 from shoal.release.folders import CERTIFICATE, PUBLIC_FOLDER, check_free, folders_written_aside
-from shoal.release.publishing.figures import NOT_PUBLISHED
 from shoal.release.writing import Draft, write_release
 from shoal.results.summary import DocumentFigures, StatedLoss, Summary
 from shoal.terms.vector_space import VectorSpace

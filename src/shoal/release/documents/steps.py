@@ -6,11 +6,16 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
+from shoal.attacks.unmixing.attack import Published, Unmixing
+from shoal.attacks.unmixing.columns import split_by_columns, table_columns
+from shoal.attacks.unmixing.scoring import score
 from shoal.data.files import counted as number_of
 from shoal.data.files import kind_of
 from shoal.data.inputs import DocumentSource
@@ -18,7 +23,7 @@ from shoal.data.kinds.giveaways import author_like, warn_of_owners
 from shoal.methods.people import crowds_of_people
 from shoal.methods.pools import members_with, pooled_weights
 from shoal.promises.joining import JOINED, GroupDistances, join_until
-from shoal.promises.people import PeopleGroups, joined_crowds
+from shoal.promises.people import joined_crowds
 from shoal.promises.values import check_totals, crowd_figures, facts_of, totals_of, value_requirements
 from shoal.release.documents.methods import DocumentMethod, with_space
 from shoal.release.documents.records import FittedCorpus, read_documents
@@ -31,11 +36,10 @@ from shoal.release.documents.rows import (
     ReleasedDocuments,
     Vocabulary,
 )
+from shoal.release.documents.sketches import CrowdSketches
 from shoal.release.documents.vectors import Vectors
+from shoal.release.figures import FEW, NOT_PUBLISHED, spread_out, stated_loss
 from shoal.release.folders import MAPPING, replacing
-from shoal.release.publishing.figures import FEW, NOT_PUBLISHED, spread_out, stated_loss
-from shoal.release.sketches.crowd import CrowdSketches
-from shoal.release.unmixing import GROUPS_TRIED, is_table, taken_apart
 from shoal.release.writing import Draft, formulas_in, write_mapping_part
 from shoal.request.options import GroupPromises
 from shoal.results.attacks import Rate
@@ -43,6 +47,8 @@ from shoal.results.claims import NOTHING_MORE
 from shoal.results.summary import Distances
 from shoal.terms.vector_space import VectorSpace
 
+GROUPS_TRIED = 100  # drawn at random, to be taken apart
+FEWEST_COLUMNS = 2  # of a table
 NOTHING = 1e-6  # a distance that comes of rounded weights
 
 
@@ -93,30 +99,29 @@ class DocumentSteps:
             return crowds_of_people(rows.X, rows.person, records.method.block_plan(len(np.unique(rows.person))))
         return records.method.group(rows)
 
-    def join(self, groups: Ints, records: DocumentRecords) -> Ints | PeopleGroups:
+    def join(self, groups: Ints, records: DocumentRecords) -> Ints:
         """Groups joined until each has what is promised of labels."""
         rows, label = records.rows, records.corpus.source.label
-        if self.promises.asked:
-            labels, named = ([], ()) if label is None else ([rows.labels], (label,))
-            check_totals(totals_of(len(rows), labels, rows.person), named, self.method.k, self.promises)
-            if rows.person is not None:
+        if not self.promises.asked:
+            return groups
+        labels, named = ([], ()) if label is None else ([rows.labels], (label,))
+        check_totals(totals_of(len(rows), labels, rows.person), named, self.method.k, self.promises)
+        if rows.person is None:
+            return join_groups(records.method, rows, groups, self.promises)
 
-                def distances_of(chosen: Ints, group_of_row: Ints) -> GroupDistances:
-                    return records.method.group_distances(rows.take(chosen), group_of_row)
+        def distances_of(chosen: Ints, group_of_row: Ints) -> GroupDistances:
+            return records.method.group_distances(rows.take(chosen), group_of_row)
 
-                return joined_crowds(groups, rows.person, rows.X, self.promises, labels, distances_of)
-            groups = join_groups(records.method, rows, groups, self.promises)
-        return groups
+        crowds = joined_crowds(groups, rows.person, rows.X, self.promises, labels, distances_of)
+        warn_of_majority(rows.counts(records.method.space.idf_), crowds.group_of_row)
+        return crowds.group_of_row
 
-    def represent(self, groups: Ints | PeopleGroups, records: DocumentRecords) -> Pools:
+    def represent(self, groups: Ints, records: DocumentRecords) -> Pools:
         """What stands for each group: how often its documents together have each term."""
-        if isinstance(groups, PeopleGroups):
-            warn_of_majority(records.rows.counts(records.method.space.idf_), groups.group_of_row)
-        return records.method.pool(records.rows, _group_of_row(groups))
+        return records.method.pool(records.rows, groups)
 
-    def publish(self, masked: Pools, groups: Ints | PeopleGroups, records: DocumentRecords) -> DocumentPublication:
+    def publish(self, masked: Pools, groups: Ints, records: DocumentRecords) -> DocumentPublication:
         """The documents as they will be released, and their figures."""
-        groups = _group_of_row(groups)
         method, n_rows = records.method, len(records.rows)
         pooled, totals = self.pooled(masked, groups, records)
         weights = pooled_weights(pooled.pools, totals.frequency, totals.n_rows)
@@ -195,10 +200,6 @@ class DocumentSteps:
         draft = self.form.draft(corpus, method, totals.vocabulary.names, facts, stated, matrix)
         joined = {"diversity": JOINED} if self.promises.asked else {}
         return replace(draft, parameters=draft.parameters | joined, measured_loss=facts.loss.information_loss)
-
-
-def _group_of_row(groups: Ints | PeopleGroups) -> Ints:
-    return groups.group_of_row if isinstance(groups, PeopleGroups) else groups
 
 
 def join_groups(
@@ -294,3 +295,44 @@ def warn_of_copies(attacks: tuple[Rate, ...], record: str) -> None:
             "nearly, of the others in it; remove duplicates and protect again",
             stacklevel=4,
         )
+
+
+def taken_apart(
+    rows: sp.csr_matrix,
+    row_terms: NDArray[Any],
+    counts: sp.csr_matrix,
+    terms: NDArray[Any],
+    groups: Ints,
+    min_df: int,
+    *,
+    n_documents: int | None = None,
+    tried: int = GROUPS_TRIED,
+) -> tuple[Rate, ...]:
+    """How many documents are recovered exactly, and nearly, from what is published of their groups.
+
+    `rows` (groups, row_terms) are pooled counts; `counts` (documents, terms) the truth. A word that became part of a
+    concept is in `terms` only, and an attacker cannot name it.
+    """
+    both = np.union1d(row_terms, terms)
+    sizes = np.bincount(groups, minlength=rows.shape[0]).astype(np.int64)
+    n_rows = len(groups) if n_documents is None else n_documents
+    published = Published(_in_columns(rows, row_terms, both), sizes, n_rows, min_df)
+    members, guesses = _in_columns(counts, terms, both), Unmixing(groups=tried).run(published)
+    found = score(guesses, published, members, groups)
+    columns = table_columns(published.rows, sizes)
+    if len(columns) >= FEWEST_COLUMNS:
+        by_columns = score(split_by_columns(published, columns, guesses.tried), published, members, groups)
+        found = max(found, by_columns, key=lambda result: result.exact.rate)
+    return found.exact, found.nearly
+
+
+def is_table(pools: sp.csr_matrix, groups: Ints) -> bool:
+    """Whether the records of pooled groups are rows of a table: each has one item of every column."""
+    return len(table_columns(pools, np.bincount(groups, minlength=pools.shape[0]))) >= FEWEST_COLUMNS
+
+
+def _in_columns(rows: sp.csr_matrix, terms: NDArray[Any], all_terms: NDArray[Any]) -> sp.csr_matrix:
+    """The same rows with a column for each of more terms."""
+    columns = np.searchsorted(all_terms, terms).astype(np.int32)[rows.indices]
+    shape = (rows.shape[0], len(all_terms))
+    return sp.csr_matrix((rows.data, columns, rows.indptr), shape=shape)

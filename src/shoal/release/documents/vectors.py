@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from shoal.release.documents.methods import DocumentMethod
 from shoal.release.documents.records import FittedCorpus
 from shoal.release.documents.rows import CorpusTotals, DocumentFacts, Ints, ReleasedDocuments, Vocabulary
+from shoal.release.figures import FEW
 from shoal.release.folders import Content
-from shoal.release.publishing.figures import FEW
 from shoal.release.writing import Draft
 from shoal.results.summary import DocumentFigures, Summary, TermUse
 from shoal.terms.vector_space import VectorSpace

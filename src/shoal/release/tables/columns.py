@@ -9,7 +9,6 @@ from typing import Any
 
 from shoal.data.files import shown, unknown_column
 from shoal.data.kinds.number_forms import Doubles, NumberForm
-from shoal.data.kinds.outlines import OntologyColumns
 from shoal.data.parts import AgreedColumns, PartSchema
 from shoal.data.recoding import Bands, rule_of
 from shoal.data.roles import ColumnChoices, Roles
@@ -18,7 +17,7 @@ from shoal.methods.categorical import CategoricalMicroaggregation
 from shoal.methods.masking import Noise, RankSwap
 from shoal.methods.mixed import CATEGORICAL, MixedMicroaggregation
 from shoal.methods.numeric import Microaggregation
-from shoal.release.earlier import Earlier
+from shoal.release.private_mapping import Earlier
 from shoal.release.tables.generalised import Generalised
 from shoal.release.tables.labels import Concepts
 from shoal.release.tables.numbers import Columnwise, Means, attribute_groups
@@ -26,29 +25,35 @@ from shoal.release.tables.rows import TableMethod
 from shoal.request.method_options import FOR_LABELS, FOR_NUMBERS, MASKING, MethodOptions
 from shoal.request.options import AVERAGE, BLANK, GENERALISE, KEEP, GroupPromises
 from shoal.terms.hierarchy import Hierarchy, ontologies_of
-from shoal.terms.value_mapping import check_mapping, ontology_columns
+from shoal.terms.value_mapping import check_mapping
 
 FOR_TABLES = (Microaggregation, CategoricalMicroaggregation, MixedMicroaggregation, RankSwap, Noise)
 
 
-@dataclass(frozen=True)
-class MethodChoice:
-    """What protects a table: chosen when it is known which of its quasi-identifiers are numbers and which labels."""
-
-    asked: MethodOptions  # the method's name, None to choose it by the columns, or an estimator
-    ontology: Any = None  # what the labels mean, whether or not there are any
-    mapping: Any = None
-    explained: OntologyColumns = field(default_factory=OntologyColumns)  # columns that either of them explains
-
-    def estimator(self, numbers: Sequence[str], labels: Sequence[str]) -> Any:
-        """The method for these columns."""
-        if not isinstance(self.asked.method, str | None):
-            return self.asked.method
-        if self.asked.method == "rank-swap":
-            return RankSwap(_strength(self.asked.percent, numbers))
-        if self.asked.method in MASKING:
-            return Noise(_strength(self.asked.percent, numbers), correlated=self.asked.method == "correlated-noise")
-        return _microaggregation(self.asked, self.ontology, bool(numbers), bool(labels))
+def estimator_of(asked: MethodOptions, numbers: Sequence[str], labels: Sequence[str]) -> Any:
+    """The method for a table whose quasi-identifiers are these numbers and labels."""
+    name = asked.method
+    if not isinstance(name, str | None):
+        return name
+    if name == "rank-swap":
+        return RankSwap(_strength(asked.percent, numbers))
+    if name in MASKING:
+        return Noise(_strength(asked.percent, numbers), correlated=name == "correlated-noise")
+    # Microaggregation: by meaning for labels, by means for numbers, by both for a table of both.
+    search: dict[str, Any] = {"refine": asked.refine, "time_budget": asked.time_budget}
+    meaning: dict[str, Any] = {"ontology": asked.ontology, "mapping": asked.mapping}
+    if name in FOR_LABELS or (name is None and not numbers):
+        asked.check_taken("a table of labels")
+        return CategoricalMicroaggregation(**meaning, **search)
+    if not labels or name not in (None, "mdav"):
+        asked.check_taken("a table of numbers")
+        return Microaggregation(
+            method=name or "mdav", attribute_groups=asked.attribute_groups, blocks=asked.blocks, **search
+        )
+    if not numbers:
+        raise InputError(f"mdav averages numbers, and these are labels; use {', '.join(FOR_LABELS)}", "method")
+    asked.check_taken("a table with labels")
+    return MixedMicroaggregation(weights=asked.importance, **meaning, **search)
 
 
 def _strength(percent: float | Mapping[str, float] | None, numbers: Sequence[str]) -> float | list[float]:
@@ -62,49 +67,27 @@ def _strength(percent: float | Mapping[str, float] | None, numbers: Sequence[str
     return [percent[name] for name in numbers]
 
 
-def table_method(asked: MethodOptions) -> MethodChoice:
-    """The method that was asked for, checked as far as that can be done without the columns."""
+def table_method(asked: MethodOptions) -> MethodOptions:
+    """The method that was asked for, checked as far as that can be done without the columns; its ontology is read."""
     if not isinstance(asked.method, str | None):
         if not isinstance(asked.method, FOR_TABLES):
             names = ", ".join(kind.__name__ for kind in FOR_TABLES)
             raise InputError(f"{type(asked.method).__name__} cannot protect a table; use {names}")
         ontology, mapping = (getattr(asked.method, name, None) for name in ("ontology", "mapping"))
-        return MethodChoice(asked, ontology, mapping, ontology_columns(ontology, mapping))
+        return replace(asked, ontology=ontology, mapping=mapping)
     name, known = asked.method, (*FOR_NUMBERS, *FOR_LABELS, *MASKING)
     if name is not None and name not in known:
         raise InputError(f"{{option}} cannot protect a table; use {', '.join(known)}", f"method {name}")
     if name in MASKING and asked.percent is None:
         raise InputError(f"{name} needs to know how strong; give {{option}}, such as 5", "percent")
-    if asked.ontology is None and asked.mapping is None:
-        return MethodChoice(asked)
-    ontology = ontologies_of(asked.ontology)
-    return MethodChoice(asked, ontology, asked.mapping, ontology_columns(ontology, asked.mapping))
-
-
-def _microaggregation(asked: MethodOptions, ontology: Any, has_numbers: bool, has_labels: bool) -> Any:
-    """By meaning for labels, by means for numbers, by both for a table of both."""
-    name = asked.method
-    search: dict[str, Any] = {"refine": asked.refine, "time_budget": asked.time_budget}
-    meaning: dict[str, Any] = {"ontology": ontology, "mapping": asked.mapping}
-    if name in FOR_LABELS or (name is None and not has_numbers):
-        asked.check_taken("a table of labels")
-        return CategoricalMicroaggregation(**meaning, **search)
-    if not has_labels or name not in (None, "mdav"):
-        asked.check_taken("a table of numbers")
-        return Microaggregation(
-            method=name or "mdav", attribute_groups=asked.attribute_groups, blocks=asked.blocks, **search
-        )
-    if not has_numbers:
-        raise InputError(f"mdav averages numbers, and these are labels; use {', '.join(FOR_LABELS)}", "method")
-    asked.check_taken("a table with labels")
-    return MixedMicroaggregation(weights=asked.importance, **meaning, **search)
+    return asked if asked.ontology is None else replace(asked, ontology=ontologies_of(asked.ontology))
 
 
 @dataclass(frozen=True)
 class TableOptions:
     """What is asked for a table beside k."""
 
-    method: MethodChoice
+    method: MethodOptions  # as `table_method` gives it
     promises: GroupPromises
     missing: str
     coarsen: Mapping[str, int]
@@ -146,8 +129,10 @@ def column_plan(agreed: AgreedColumns, k: int, options: TableOptions) -> ColumnP
         measured = tuple(name for name in treated if name in forms or schema.quasi[name].forms)
         return ColumnPlan(schema, generalising, averaged_forms, frozenset(), kept, treated, measured, agreed.periods)
     labels = tuple(name for name in masked if name not in forms)
-    choice = _without_kept(options.method, masked) if kept else options.method
-    estimator = choice.estimator(tuple(forms), labels)
+    asked = options.method
+    if kept and isinstance(asked.ontology, Mapping) and not {*asked.ontology} & {*masked}:
+        asked = replace(asked, ontology=None)  # hierarchies were only needed to recode columns that are kept
+    estimator = estimator_of(asked, tuple(forms), labels)
     numbers = averaged(estimator, masked, tuple(forms))
     for name in numbers:
         if name in categories and not isinstance(estimator, RankSwap):
@@ -175,13 +160,6 @@ def column_plan(agreed: AgreedColumns, k: int, options: TableOptions) -> ColumnP
     )
 
 
-def _without_kept(method: MethodChoice, masked: Sequence[str]) -> MethodChoice:
-    """The choice without hierarchies that were only needed to recode columns that are kept."""
-    if isinstance(method.ontology, Mapping) and not {*method.ontology} & {*masked}:
-        return replace(method, asked=replace(method.asked, ontology=None), ontology=None)
-    return method
-
-
 def _treatments(
     masked: Sequence[str],
     forms: Mapping[str, NumberForm],
@@ -193,7 +171,7 @@ def _treatments(
 
     A named method averages all, and so does a release that follows one, or one with labels that have a meaning.
     """
-    named = options.method.asked.method is not None or options.after is not None
+    named = options.method.method is not None or options.after is not None
     by_meaning = [name for name in masked if name not in categories and name not in forms]
     asked = {choices.treat.get(name) for name in masked}
     usual = AVERAGE if named or (by_meaning and not {GENERALISE, BLANK} & asked) else GENERALISE
@@ -209,7 +187,7 @@ def _generalising(
     columns: Sequence[str],
 ) -> Generalised:
     """The method for tables of which columns are generalised or blanked: it makes groups of its own."""
-    asked, ontology = options.method.asked, options.method.ontology
+    asked, ontology = options.method, options.method.ontology
     if asked.method is not None or options.after is not None:
         raise InputError(
             "generalising and blanking make groups of their own; leave out {option}",

@@ -4,40 +4,43 @@ from __future__ import annotations
 
 import json
 import math
+import warnings
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, astuple, dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from shoal.data.kinds.number_forms import NumberForm, date_parameters, unit_of
+from shoal.data.files import shown
+from shoal.data.kinds.number_forms import date_parameters, unit_of
 from shoal.data.roles import Kind
 from shoal.pages.leak_card import leaks_html
 from shoal.promises.joining import JOINED
-from shoal.release.folders import GONE, LOSS, csv_text
-from shoal.release.publishing.figures import (
+from shoal.promises.values import crowd_figures
+from shoal.release.figures import (
     DIGITS,
+    DOMINANT,
+    DOMINATED,
+    FEW,
     FEW_MOVED,
+    NO_VALUE,
     NOT_PUBLISHED,
     SAMPLE,
     TELLS_WHO_LEFT,
     Limits,
-    changes_of,
     euclidean_distances,
     limits_of,
-    reasons_withheld,
     stated_loss,
-    warn_of_dominance,
 )
-from shoal.release.publishing.labels import generalisation
+from shoal.release.folders import GONE, LOSS, csv_text
 from shoal.release.tables.columns import TableOptions
-from shoal.release.tables.files import Copy, described
+from shoal.release.tables.files import copy_of, described, file_name, text_columns
 from shoal.release.tables.following import Following
-from shoal.release.tables.labels import Concepts
+from shoal.release.tables.labels import Concepts, generalisation
 from shoal.release.tables.records import PreparedTable
-from shoal.release.tables.released import TableFacts
-from shoal.release.tables.rows import Floats, Ints, TableLayout, shared_columns
+from shoal.release.tables.released import ReleasedRows, TableFacts, estimates_csv
+from shoal.release.tables.rows import Floats, Ints, TableLayout
 from shoal.release.writing import Draft
 from shoal.results.attacks import LeakCard, Rate
 from shoal.results.claims import Withheld
@@ -54,6 +57,7 @@ from shoal.results.summary import (
 )
 from shoal.results.utility import Loss
 
+CELLS = ("true", "coarser", "changed", "blank")
 SHOWN = SAMPLE  # records of a table in parts whose distances the report shows
 
 
@@ -76,22 +80,24 @@ class Findings:
 
 
 @dataclass(frozen=True)
-class Publication:
-    """Rows that will be released, in figures: what `draft_of` needs beside the table itself."""
+class TablePublication:
+    """The rows that will be released, and what may be said of them."""
 
+    whole: ReleasedRows | None  # None: the rows are in parts, and written where they are
     facts: Sequence[TableFacts]
-    crowds: Mapping[str, Any]  # figures of all groups, as a summary has them
     spread: Spread
     steps: Floats  # of each number's grid
     error: float  # squared, before rounding
     bound: float  # the least error that any groups could have; 0 if that is not known
     reasons: tuple[str | None, ...]  # why figures of a column are withheld
     publishable: bool  # figures over all columns may be published
-    name: str | None = None  # of the file in one piece
-    copy: Copy | None = None
-    text: tuple[TextColumn, ...] = ()  # columns of a text file
     anew: float | None = None  # what a release that follows no other would lose
-    weights: WeightFigures | None = None
+
+    @property
+    def rows(self) -> ReleasedRows:
+        """The rows in one piece."""
+        assert self.whole is not None
+        return self.whole
 
 
 def spread_of(table: PreparedTable, sample: Floats, person: Ints | None = None) -> Spread:
@@ -99,7 +105,13 @@ def spread_of(table: PreparedTable, sample: Floats, person: Ints | None = None) 
     layout = table.layout
     varies = ~layout.constant & (layout.squares > 0)
     dominance = np.divide(layout.largest_square, layout.squares, out=np.zeros_like(layout.squares), where=varies)
-    warn_of_dominance(layout.numbers, dominance, table.n_rows)
+    for name, share in zip(layout.numbers, dominance.tolist(), strict=True):
+        if share > DOMINANT and table.n_rows >= FEW:  # of very few records, one always decides
+            warnings.warn(
+                f"{shown(name)}: one record or person makes up {share:.0%} of what varies in this column, and the mean "
+                "of its group tells it to whoever can guess the others; cap the largest values or leave it out",
+                stacklevel=2,
+            )
     most = 1 if person is None else int(np.unique(person, return_counts=True)[1].max())
     limits = limits_of(sample, table.method.k * most)
     return Spread(limits, limits.spread(sample), dominance)
@@ -113,25 +125,35 @@ def reasons_of(
     names = (*layout.numbers, *layout.labels)
     if table.follow_up is not None:
         return (TELLS_WHO_LEFT,) * len(names), False
-    moved = np.array([sum(part.moved[name] for part in facts) for name in names], dtype=np.int64)
-    reasons = reasons_withheld(moved, np.concatenate([dominance, np.zeros(len(layout.labels))]))
-    return reasons, FEW_MOVED not in reasons
+    reasons: list[str | None] = []
+    for name, share in zip(names, [*dominance.tolist(), *(0.0 for _ in layout.labels)], strict=True):
+        moved = sum(part.moved[name] for part in facts)  # by the mean of their group, before any rounding of it
+        reasons.append(FEW_MOVED if 0 < moved < FEW else DOMINATED if share > DOMINANT else None)
+    return tuple(reasons), FEW_MOVED not in reasons
 
 
-def draft_of(table: PreparedTable, publication: Publication, findings: Findings, options: TableOptions) -> Draft:
+def draft_of(table: PreparedTable, publication: TablePublication, findings: Findings, options: TableOptions) -> Draft:
     """All that a release says beside its rows."""
     facts, layout, method = publication.facts, table.layout, table.method
     reasons, publishable = publication.reasons, publication.publishable
     error, bound = publication.error, publication.bound
     loss = Loss(math.fsum(part.loss.sse for part in facts), math.fsum(part.loss.ssa for part in facts))
     gaps = dict(sum((Counter(part.gaps) for part in facts), Counter()))
-    cells = _cell_shares(facts, table)
-    copy, withheld = publication.copy, Counter(reason for _, reason in table.withheld)
+    cells = tuple(  # for the owner
+        CellShares(name, *(sum(part.cells[name][what] for part in facts) / table.n_rows for what in CELLS))
+        for name in layout.roles.quasi
+    )
+    withheld = Counter(reason for _, reason in table.withheld)
     if table.follow_up is not None:
         withheld.update(sorted(reason for _, reason in table.follow_up.withheld))
-    files: list[tuple[str, str]] = [("table", "folder of parts, one row per record")]
-    if publication.name is not None:
-        files = [(publication.name, "one row per record"), *([] if copy is None else [(copy.name, copy.in_words)])]
+    rows, schema, copy = publication.whole, table.schema, None
+    files, in_text, weights = [("table", "folder of parts, one row per record")], tuple[TextColumn, ...](), None
+    if rows is not None:
+        name, weights = file_name(schema.format, schema.dialect), rows.weights
+        files = [(name, "one row per record")]
+        in_text = () if name.endswith(".parquet") else text_columns(rows.released, layout.roles)
+        if (copy := copy_of(rows.released, schema.format, schema.dictionary, schema.dialect)) is not None:
+            files.append((copy.name, copy.in_words))
     sampled = _sampled(facts)
     figures = TableFigures(
         columns=_column_changes(publication, layout, *sampled),
@@ -141,15 +163,16 @@ def draft_of(table: PreparedTable, publication: Publication, findings: Findings,
         coarsened=tuple(table.coarsen.items()),
         linked=findings.linked,
         insensitive=layout.roles.insensitive,
-        text_columns=publication.text,
+        text_columns=in_text,
         dropped_columns=len(table.schema.columns) - len(layout.released),
         allowed=options.allow,
         medians_of=tuple(name for name, form in zip(layout.numbers, layout.forms, strict=True) if form.median),
         gaps=tuple((name, count) for name, count in gaps.items() if count),
-        weights=publication.weights,
+        weights=weights,
         above_optimum=(round(error / bound - 1.0, 3) if bound > 0 and not any(reasons) and not table.coarsen else None),
     )
-    crowds = dict(publication.crowds)
+    groups = [part.groups for part in facts]
+    crowds = crowd_figures(sum(groups[1:], start=groups[0]), options.promises)
     if not method.k_anonymous:
         crowds["smallest_group"] = min(part.smallest for part in facts)
     summary = Summary(
@@ -169,9 +192,9 @@ def draft_of(table: PreparedTable, publication: Publication, findings: Findings,
     )
     return Draft(
         summary=summary,
-        columns=described(layout, publication.text, gaps),
-        shared_columns=shared_columns(method, layout),
-        parameters=_parameters(publication, table, options),
+        columns=described(layout, in_text, gaps),
+        shared_columns=method.shared_columns,
+        parameters=_parameters(publication, table, options, weights),
         files={} if copy is None else {copy.name: copy.write},
         copy=None if copy is None else copy.about,
         private_files=_private_files(publication, table, loss, findings.card),
@@ -179,16 +202,6 @@ def draft_of(table: PreparedTable, publication: Publication, findings: Findings,
         cells=cells,
         formulas=sum((part.formulas for part in facts), Counter()),
     )
-
-
-def _cell_shares(facts: Sequence[TableFacts], table: PreparedTable) -> tuple[CellShares, ...]:
-    """What is released of each quasi-identifier; for the owner."""
-    shares = []
-    for name in table.layout.roles.quasi:
-        counts = sum((part.cells[name] for part in facts), Counter())
-        whats = ("true", "coarser", "changed", "blank")
-        shares.append(CellShares(name, *(counts[what] / table.n_rows for what in whats)))
-    return tuple(shares)
 
 
 def _rounded(cells: Sequence[CellShares], n_rows: int) -> tuple[CellShares, ...]:
@@ -210,30 +223,30 @@ def _stated_loss(loss: Loss, reasons: Sequence[str | None]) -> StatedLoss:
 
 
 def _column_changes(
-    publication: Publication, layout: TableLayout, before: Floats, after: Floats
+    publication: TablePublication, layout: TableLayout, before: Floats, after: Floats
 ) -> tuple[ColumnChange, ...]:
-    """What may be published of each number."""
-    if not layout.numbers:
-        return ()
-    facts, reasons = publication.facts, publication.reasons
-    lost, squares = (np.sum([getattr(part, name) for part in facts], axis=0) for name in ("lost", "spread"))
+    """What may be published of each number; of dates and ranks in days and the like."""
+    lost, squares = (np.sum([getattr(part, name) for part in publication.facts], axis=0) for name in ("lost", "spread"))
     share = np.divide(lost, squares, out=np.zeros_like(lost), where=squares > 0)
-    limits, steps = publication.spread.limits, publication.steps
-    changes = changes_of(layout.numbers, before, after, limits, share, steps, reasons[: len(layout.numbers)])
-    return tuple(
-        _in_words(change, form) if form.kind in (Kind.DATE, Kind.ORDERED) else change
-        for change, form in zip(changes, layout.forms, strict=True)
-    )
-
-
-def _in_words(change: ColumnChange, form: NumberForm) -> ColumnChange:
-    """Dates and ranks as they are written; figures about them are counted in days and the like."""
-    unit = "steps" if form.kind is Kind.ORDERED else f"{unit_of(form)}s"
-    if change.median is None:
-        return replace(change, unit=unit)
-    numbers = form.rounded(np.array([change.median]))
-    text = str(form.written(numbers, np.zeros(1, dtype=bool))[0])
-    return replace(change, unit=unit, median_in_words=text)
+    limits, steps, changes = publication.spread.limits, publication.steps, []
+    spreads = [limits.spread(side) for side in (before, after)] if layout.numbers else []
+    for place, (name, form) in enumerate(zip(layout.numbers, layout.forms, strict=True)):
+        values, step = after[~np.isnan(after[:, place]), place], float(steps[place]) or None
+        unit = None
+        if form.kind in (Kind.DATE, Kind.ORDERED):
+            unit = "steps" if form.kind is Kind.ORDERED else f"{unit_of(form)}s"
+        reason = publication.reasons[place] if len(values) else NO_VALUE
+        if reason is not None:
+            changes.append(ColumnChange(name, None, None, None, None, step, reason, unit))
+            continue
+        median = float(np.median(values))
+        spread_before, spread_after = (float(f"{spread[place]:.3g}") for spread in spreads)
+        text = None
+        if unit is not None:
+            text = str(form.written(form.rounded(np.array([median])), np.zeros(1, dtype=bool))[0])
+        loss = round(float(share[place]), 3)
+        changes.append(ColumnChange(name, median, spread_before, spread_after, loss, step, None, unit, text))
+    return tuple(changes)
 
 
 def _sampled(facts: Sequence[TableFacts]) -> tuple[Floats, Floats]:
@@ -245,7 +258,7 @@ def _sampled(facts: Sequence[TableFacts]) -> tuple[Floats, Floats]:
     return before[rows], after[rows]
 
 
-def _distances(publication: Publication, table: PreparedTable, before: Floats, after: Floats) -> Distances:
+def _distances(publication: TablePublication, table: PreparedTable, before: Floats, after: Floats) -> Distances:
     """On a scale that no record decides: distances on it do not reveal how far out the most unusual one is."""
     spread, layout = publication.spread.spread, table.layout
     inner = np.where(spread > 0.0, spread, layout.scale)
@@ -253,7 +266,7 @@ def _distances(publication: Publication, table: PreparedTable, before: Floats, a
     return euclidean_distances(before / inner, after / inner, table.n_rows)
 
 
-def _generalisations(publication: Publication, table: PreparedTable) -> tuple[Generalisation, ...]:
+def _generalisations(publication: TablePublication, table: PreparedTable) -> tuple[Generalisation, ...]:
     """What became of each column of labels."""
     method, facts = table.method, publication.facts
     concepts = method.newcomers if isinstance(method, Following) else method
@@ -272,7 +285,9 @@ def _generalisations(publication: Publication, table: PreparedTable) -> tuple[Ge
     return tuple(trees)
 
 
-def _parameters(publication: Publication, table: PreparedTable, options: TableOptions) -> dict[str, Any]:
+def _parameters(
+    publication: TablePublication, table: PreparedTable, options: TableOptions, weights: WeightFigures | None
+) -> dict[str, Any]:
     """How the rows were made, as far as it may be published."""
     method, layout = table.method, table.layout
     forms = dict(zip(layout.numbers, layout.forms, strict=True))
@@ -287,7 +302,7 @@ def _parameters(publication: Publication, table: PreparedTable, options: TableOp
         "whole_numbers": [name for name, form in forms.items() if form.kind is Kind.WHOLE],
         "categories": sorted(layout.categories),
         "missing": options.missing if layout.has_gaps else None,
-        "sampling_weights": None if publication.weights is None else asdict(publication.weights),
+        "sampling_weights": None if weights is None else asdict(weights),
     }
     return (
         {"microaggregation" if method.k > 1 else "masking": method.parameters()}
@@ -297,7 +312,9 @@ def _parameters(publication: Publication, table: PreparedTable, options: TableOp
     )
 
 
-def _private_files(publication: Publication, table: PreparedTable, loss: Loss, card: LeakCard | None) -> dict[str, str]:
+def _private_files(
+    publication: TablePublication, table: PreparedTable, loss: Loss, card: LeakCard | None
+) -> dict[str, str]:
     """For the owner alone."""
     follow_up, facts = table.follow_up, publication.facts
     withheld = [*table.withheld, *([] if follow_up is None else follow_up.withheld)]
@@ -306,6 +323,8 @@ def _private_files(publication: Publication, table: PreparedTable, loss: Loss, c
         files[GONE] = csv_text(("record",), [(record,) for record in follow_up.gone])
         compared = {"information_loss": loss.information_loss, "starting_anew": publication.anew}
         files[LOSS] = json.dumps(compared) + "\n"
+    if table.layout.roles.weight:
+        files["estimates.csv"] = estimates_csv(publication.rows, table.layout)
     if table.layout.labels:
         files["generalisations.csv"] = _every_generalisation(facts, table.layout)
     if card is not None:

@@ -6,13 +6,15 @@ What is released is true of every row. Other columns of the table may be average
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from shoal.data.columns import MISSING as GAPS
 from shoal.data.files import shown
@@ -20,15 +22,17 @@ from shoal.data.kinds.number_forms import NumberForm
 from shoal.data.recoding import Bands
 from shoal.errors import InputError
 from shoal.methods.blocks.grouping import Plan
-from shoal.methods.common_values import Widening, widening_groups
+from shoal.methods.common_values import Tree, Widening, bands, common_ancestors, value_sets, widening_groups
 from shoal.methods.label_columns import embedded, embedded_values
 from shoal.methods.mdav import EuclideanSpace
 from shoal.methods.mixed import column_weights
 from shoal.promises.joining import GroupDistances, distance_to_means
-from shoal.release.publishing.labels import MISSING
-from shoal.release.tables.common_values import Named, Ordered, extremes, tree_of
 from shoal.release.tables.rows import (
+    ANY,
+    BETWEEN,
     BLOCK_ROWS,
+    MISSING,
+    AttackedColumns,
     Floats,
     Ints,
     MaskedLabels,
@@ -45,15 +49,156 @@ from shoal.request.options import AVERAGE, BLANK, GENERALISE
 from shoal.results.summary import IN_WORDS
 from shoal.terms.hierarchy import Hierarchy
 
+BETWEEN_ENDS = " to "
+
 
 @dataclass(frozen=True)
-class AttackedColumns:
-    """Columns before and after, and what relates the labels of the two."""
+class Ordered:
+    """A column with numbers behind its values: a group's values become a band."""
 
-    before: Mapping[str, pa.Array]
-    after: Mapping[str, pa.Array]
-    meaning: Mapping[str, Any]
-    numbers: tuple[str, ...]  # those that are numbers here
+    values: pa.Array  # the different ones, without gaps
+    numbers: Floats  # of each of them
+    form: NumberForm
+    merged: Callable[[int, int], str] | None = None  # of bands next to each other, the band they make
+
+    def texts(self, places: Ints, groups: Ints) -> list[str | None]:
+        """The band of each group."""
+        low, high, misses = self.ends(places, groups)
+        if self.merged is not None:
+            ends = zip(np.nan_to_num(low).astype(int).tolist(), np.nan_to_num(high).astype(int).tolist(), strict=True)
+            texts = [self.merged(*pair) for pair in ends]
+        else:
+            first, last = self._spelt(low), self._spelt(high)
+            texts = [
+                one if one == other else f"{one}{BETWEEN_ENDS}{other}" for one, other in zip(first, last, strict=True)
+            ]
+        return [_with_gap(text, band, gap) for text, band, gap in zip(texts, ~np.isnan(low), misses, strict=True)]
+
+    def lost(self, places: Ints, group: Ints) -> Floats:
+        """The share of the column's range that each row's band takes."""
+        low, high, misses = self.ends(places, group)
+        width = np.nan_to_num(high - low) / max(self.range, np.finfo(float).tiny)
+        return np.where(misses & ~np.isnan(low), 1.0, width)[group]
+
+    def usual_loss(self, counted: tuple[pa.Array, Ints]) -> float:
+        """What a band of two records takes of the range, about."""
+        counts = np.asarray(counted[1])[np.asarray(pc.index_in(self.values, value_set=counted[0]))]
+        mean = np.average(self.numbers, weights=counts)
+        deviation = float(np.sqrt(np.average((self.numbers - mean) ** 2, weights=counts)))
+        return deviation / self.range if self.range > 0 else 0.0
+
+    def ends(self, places: Ints, groups: Ints) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+        """The lowest and the highest number of each group, and whether it misses some."""
+        low, high, misses = bands(np.where(places < 0, np.nan, self.numbers[places])[:, None], groups)
+        return low[:, 0], high[:, 0], misses[:, 0]
+
+    @property
+    def range(self) -> float:
+        """From the lowest to the highest value."""
+        return float(np.ptp(self.numbers)) if len(self.numbers) else 0.0
+
+    def _spelt(self, numbers: Floats) -> list[str]:
+        written = self.form.written(np.nan_to_num(numbers, nan=float(self.numbers[0])), np.zeros(len(numbers), bool))
+        return [spelt(value) for value in written.to_pylist()]
+
+
+@dataclass(frozen=True)
+class Named:
+    """A column of categories: a group's values become a set of them, or with a hierarchy the concept above them."""
+
+    values: pa.Array
+    nodes: Ints  # of the hierarchy, of each value; without one, the value's place
+    hierarchy: Hierarchy | None = None
+    tree: Tree | None = None
+    treatment: str = GENERALISE  # BLANK: no value in place of a set; AVERAGE: the most frequent one
+
+    def texts(self, places: Ints, groups: Ints) -> list[str | None]:
+        """The set, concept or most frequent value of each group."""
+        if self.treatment == AVERAGE:
+            return [None if place < 0 else spelt(self.values[place].as_py()) for place in self.modes(places, groups)]
+        if self.treatment == BLANK:
+            lowest, highest = extremes(places, groups)
+            single = np.where(lowest == highest, lowest, -1).tolist()
+            return [None if place < 0 else spelt(self.values[place].as_py()) for place in single]
+        misses = np.bincount(groups, weights=places < 0) > 0
+        if self.hierarchy is not None and self.tree is not None:
+            texts = [self.hierarchy.label(int(node)) for node in self._above(places, groups)]
+            known = np.bincount(groups, weights=places >= 0) > 0
+            return [_with_gap(text, some, gap) for text, some, gap in zip(texts, known, misses, strict=True)]
+        names = [spelt(value) for value in self.values.to_pylist()]
+        indptr, members = value_sets(places, groups)
+        sets = []
+        for (start, end), gap in zip(pairwise(indptr.tolist()), misses.tolist(), strict=True):
+            some = [names[place] for place in members[start:end].tolist() if place >= 0]
+            text = ANY if 2 <= len(some) == len(names) else BETWEEN.join(sorted(some))
+            sets.append(_with_gap(text, bool(some), gap))
+        return sets
+
+    def modes(self, places: Ints, groups: Ints) -> list[int]:
+        """The most frequent value of each group; of equally frequent ones the first."""
+        pairs, counts = np.unique(np.column_stack([groups, places]), axis=0, return_counts=True)
+        order = np.lexsort((pairs[:, 1], -counts, pairs[:, 0]))
+        first = np.unique(pairs[order, 0], return_index=True)[1]
+        modes: list[int] = pairs[order[first], 1].tolist()
+        return modes
+
+    def lost(self, places: Ints, group: Ints) -> Floats:
+        """The share of the column's values that each row's set or concept has; 0 for a single value."""
+        if self.treatment == AVERAGE:
+            changed: Floats = (np.array(self.modes(places, group))[group] != places).astype(np.float64)
+            return changed
+        misses = np.bincount(group, weights=places < 0) > 0
+        indptr, _ = value_sets(places, group)
+        sizes = np.diff(indptr) - np.bincount(group, weights=places < 0).astype(bool)
+        share = np.where(sizes > 1, sizes / max(len(self.values), 1), 0.0)
+        if self.tree is not None:
+            share = np.where(sizes > 1, self.tree[1][self._above(places, group)] / self.tree[1].max(), 0.0)
+        share = np.where(sizes > 1, 1.0, 0.0) if self.treatment == BLANK else share
+        return np.where(misses & (sizes > 0), 1.0, share)[group]
+
+    def usual_loss(self, counted: tuple[pa.Array, Ints]) -> float:
+        """What a set of two records takes of the values, on average."""
+        shares = np.asarray(counted[1]) / max(1, int(np.sum(counted[1])))
+        differ = 1.0 - float(np.sum(shares**2))
+        return differ if self.treatment == BLANK else 2.0 * differ / max(2, len(self.values))
+
+    def _above(self, places: Ints, groups: Ints) -> Ints:
+        """The lowest concept at or above all values of each group that are not missing."""
+        assert self.tree is not None
+        known = np.zeros(int(groups.max()) + 1, dtype=np.int64)
+        np.maximum.at(known, groups, places)
+        return common_ancestors(self.nodes[np.where(places < 0, known[groups], places)], groups, self.tree[0])
+
+
+def tree_of(hierarchy: Hierarchy) -> Tree:
+    """The hierarchy by its first parents, and the leaves below each node."""
+    taxonomy = hierarchy.taxonomy
+    parent = np.full(len(taxonomy), -1, dtype=np.int64)
+    has_parent = np.diff(taxonomy.parent_indptr) > 0
+    parent[has_parent] = taxonomy.parents[taxonomy.parent_indptr[:-1][has_parent]]
+    leaves = np.zeros(len(taxonomy), dtype=np.int64)
+    leaf = np.flatnonzero(~np.isin(np.arange(len(taxonomy)), parent))
+    while len(leaf):
+        np.add.at(leaves, leaf, 1)
+        leaf = parent[leaf]
+        leaf = leaf[leaf >= 0]
+    return parent, leaves
+
+
+def extremes(places: Ints, groups: Ints) -> tuple[Ints, Ints]:
+    """The lowest and the highest place in each group."""
+    n_groups = int(groups.max()) + 1
+    lowest, highest = np.full(n_groups, np.iinfo(np.int64).max), np.full(n_groups, -1)
+    np.minimum.at(lowest, groups, places)
+    np.maximum.at(highest, groups, places)
+    return lowest, highest
+
+
+def _with_gap(text: str | None, known: Any, misses: Any) -> str | None:
+    """A band, set or concept of a group in which values are missing; None if all are."""
+    if not known:
+        return None
+    return f"{text}{BETWEEN}{MISSING}" if misses else text
 
 
 class Generalised(TableMethod):
@@ -132,7 +277,7 @@ class Generalised(TableMethod):
             if isinstance(column, Named) and column.treatment == AVERAGE:
                 after = np.array(column.modes(places, group_of_row))
             labels[name] = MaskedLabels(pa.array(texts[group_of_row], pa.string()), places, after[group_of_row])
-        numbers, gaps = group_numbers(rows, group_of_row, self._layout)
+        numbers, gaps = group_numbers(rows, group_of_row, self.layout)
         return MaskedRows(rows, numbers, labels, gaps)
 
     def coarser(self, name: str, labels: MaskedLabels) -> int:
@@ -140,7 +285,7 @@ class Generalised(TableMethod):
 
     def squares(self, masked: MaskedRows, released: Floats) -> tuple[float, float]:
         """The loss of each column (a share of its variance or of its values) times rows; and columns times rows."""
-        layout, n_rows = self._layout, len(masked.rows)
+        layout, n_rows = self.layout, len(masked.rows)
         errors = np.sum((masked.rows.numbers - released) ** 2, axis=0)
         total = float(np.sum(np.divide(errors, layout.squares, out=np.zeros_like(errors), where=layout.squares > 0)))
         lost = total * n_rows
@@ -151,12 +296,14 @@ class Generalised(TableMethod):
             lost += float(np.sum(column.lost(labels.before, group)))
         return lost, float(n_rows * max(1, len(layout.roles.quasi)))
 
-    def attacked_columns(self, rows: TableRows, labels: Mapping[str, MaskedLabels]) -> AttackedColumns:
+    def attacked_columns(
+        self, rows: TableRows, labels: Mapping[str, MaskedLabels], released: pa.Table, ontology: Any
+    ) -> AttackedColumns:
         """The generalised columns as an attacker takes them: a band as its middle, a set as above its values."""
         before, after, meaning = dict[str, Any](), dict[str, Any](), dict[str, Any]()
         for name, column in self.columns.items():
-            places, released = labels[name].before, labels[name].released
-            text = np.asarray(released.dictionary_encode(null_encoding="encode").indices, dtype=np.int64)
+            places, shown_as = labels[name].before, labels[name].released
+            text = np.asarray(shown_as.dictionary_encode(null_encoding="encode").indices, dtype=np.int64)
             group = np.unique(text, return_inverse=True)[1].reshape(-1)
             if isinstance(column, Ordered):
                 numbers = np.where(places < 0, np.nan, column.numbers[places])
@@ -168,7 +315,7 @@ class Generalised(TableMethod):
                 names = [spelt(value) for value in column.values.to_pylist()]
                 missing = MISSING if column.hierarchy is None else names[0]  # which every hierarchy knows
                 before[name] = pa.array([*names, missing]).take(pa.array(np.where(places < 0, len(names), places)))
-                after[name] = pc.fill_null(released, missing)
+                after[name] = pc.fill_null(shown_as, missing)
                 if column.treatment == GENERALISE:
                     meaning[name] = column.hierarchy or _sets_above(before[name], after[name])
         return AttackedColumns(before, after, meaning, tuple(self._ordered))
@@ -185,7 +332,7 @@ class Generalised(TableMethod):
         columns = [
             np.zeros((len(rows), 1)),
             np.nan_to_num(numbers) / ranges,
-            gap_coordinates(rows.gaps, self._layout, len(rows)),
+            gap_coordinates(rows.gaps, self.layout, len(rows)),
         ]
         for name, column in self._named.items():
             vectors = (

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from shoal.data.columns import values_of
 from shoal.data.roles import Roles
 from shoal.errors import InputError
 from shoal.methods.mdav import numbered_by_first_row
-from shoal.promises.diversity import check_kept
 from shoal.promises.joining import GroupDistances, join_until
 from shoal.promises.people import OwnK, PeopleGroups, had_once, joined_crowds
-from shoal.promises.values import counted_values, value_requirements
-from shoal.release.tables.rows import Ints, Mask, MaskedLabels, MaskedRows, TableLayout, TableMethod, TableRows
+from shoal.promises.values import value_requirements
+from shoal.release.tables.rows import Ints, Mask, MaskedLabels, MaskedRows, TableMethod, TableRows
 from shoal.request.options import GroupPromises
 
 
@@ -26,7 +23,6 @@ def join_groups(
     method: TableMethod,
     rows: TableRows,
     group_of_row: Ints,
-    roles: Roles,
     promises: GroupPromises,
     overall: Sequence[Mapping[str, int]] | None = None,
 ) -> Ints:
@@ -37,7 +33,7 @@ def join_groups(
     if not method.k_anonymous:
         raise no_groups(method, promises)
     distances = method.group_distances(rows, group_of_row)
-    columns = confidential_values(rows, roles, promises, whole=overall is None)
+    columns = [values_of(rows.columns[name]) for name in method.layout.roles.confidential]
     crowds = [] if rows.own_k is None or int(np.max(rows.own_k)) <= method.k else [OwnK(rows.own_k)]
     requirements = [*crowds, *value_requirements(promises, columns, overall)]
     joined = join_until(group_of_row, requirements, distances)
@@ -52,15 +48,6 @@ def no_groups(method: TableMethod, promises: GroupPromises) -> InputError:
     if not method.averages:
         why = f"needs groups, and {method.name} makes none; leave it out"
     return InputError(f"{{option}} {why}", promises.asked)
-
-
-def confidential_values(rows: TableRows, roles: Roles, promises: GroupPromises, whole: bool) -> list[NDArray[Any]]:
-    """The confidential columns, which have what is promised if the table is `whole`."""
-    columns = [values_of(rows.columns[name]) for name in roles.confidential]
-    if whole:
-        for name, values in zip(roles.confidential, columns, strict=True):
-            check_kept(promises, name, counted_values(values))
-    return columns
 
 
 def check_several(before: Ints, joined: Ints, promises: GroupPromises) -> None:
@@ -100,7 +87,6 @@ def join_people(
     rows: TableRows,
     person: Ints,
     crowd_of_row: Ints,
-    roles: Roles,
     promises: GroupPromises,
     overall: Sequence[Mapping[str, int]] | None = None,
 ) -> PeopleGroups:
@@ -111,7 +97,8 @@ def join_people(
 
     if not method.k_anonymous:
         raise no_groups(method, promises)
-    confidential = confidential_values(rows, roles, promises, whole=overall is None)
+    roles = method.layout.roles
+    confidential = [values_of(rows.columns[name]) for name in roles.confidential]
     points = method.block_coordinates(rows)
     once = had_once([values_of(rows.columns[name]) for name in roles.quasi if name in rows.columns], person)
     # Farther than any two rows, so that these rows share a slot: one head stays one head.
@@ -123,13 +110,11 @@ def join_people(
     return groups
 
 
-def represent_people(
-    method: TableMethod, rows: TableRows, person: Ints, groups: PeopleGroups, layout: TableLayout
-) -> MaskedRows:
+def represent_people(method: TableMethod, rows: TableRows, person: Ints, groups: PeopleGroups) -> MaskedRows:
     """The rows with what stands for their slots; columns that are constant within people have one value in a crowd."""
     _, first_row, person_of_row = np.unique(person, return_index=True, return_inverse=True)
     masked = method.represent(rows, groups.group_of_row)
-    labels, numbers = constant_columns(rows, person_of_row, layout)
+    labels, numbers = constant_columns(rows, person_of_row, method.layout.labels)
     if labels or numbers.any():
         people = one_row_per_person(rows, person_of_row)
         of_crowds = method.represent(people, numbered_by_first_row(groups.crowd_of_row[first_row]))
@@ -137,13 +122,13 @@ def represent_people(
     return masked
 
 
-def constant_columns(rows: TableRows, person_of_row: Ints, layout: TableLayout) -> tuple[list[str], Mask]:
+def constant_columns(rows: TableRows, person_of_row: Ints, labels: Sequence[str]) -> tuple[list[str], Mask]:
     """Labels that all rows of a person share, and numbers that they do."""
     first = np.unique(person_of_row, return_index=True)[1][person_of_row]
     numbers = (rows.numbers == rows.numbers[first]).all(axis=0)
     if rows.gaps is not None:
         numbers &= (rows.gaps == rows.gaps[first]).all(axis=0)
-    codes = {name: _codes(rows.columns[name]) for name in layout.labels}
+    codes = {name: _codes(rows.columns[name]) for name in labels}
     return [name for name, code in codes.items() if np.array_equal(code, code[first])], numbers
 
 

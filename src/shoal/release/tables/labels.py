@@ -1,4 +1,6 @@
-"""Labels become concepts as general as their group needs them, alone or beside numbers, which become means."""
+"""Labels become concepts as general as their group needs them, alone or beside numbers, which become means; and the
+tree of a column's concepts as it may be published.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,6 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from shoal.data.columns import MISSING as GAPS
 from shoal.methods.blocks.grouping import Plan
 from shoal.methods.categorical import CategoricalMicroaggregation
 from shoal.methods.label_columns import ColumnReading, Equals, Flat, centroid_of, column_readings, embedded
@@ -20,6 +21,7 @@ from shoal.promises.joining import GroupDistances
 from shoal.release.tables.rows import (
     ANY,
     BLOCK_ROWS,
+    MISSING,
     Floats,
     Ints,
     MaskedLabels,
@@ -32,8 +34,10 @@ from shoal.release.tables.rows import (
     group_numbers,
     spelt,
 )
-from shoal.results.summary import IN_WORDS
+from shoal.results.summary import IN_WORDS, Concept, Generalisation
+from shoal.terms.taxonomy import Taxonomy, subsumers
 
+MOST = 150  # concepts of one tree; the least used ones are left out of a picture that nobody could read
 GAP = "\0gap "  # before the number of a column of gaps; no column of a table is called so
 
 
@@ -85,7 +89,7 @@ class Concepts(TableMethod):
         return distances
 
     def represent(self, rows: TableRows, group_of_row: Ints) -> MaskedRows:
-        quasi, layout = self._quasi(rows), self._layout
+        quasi, layout = self._quasi(rows), self.layout
         model = self._represented(quasi, group_of_row)
         representatives = model.representatives_[group_of_row]
         concepts = dict(zip(self.readings, model.concepts_[group_of_row].T, strict=True))
@@ -99,7 +103,7 @@ class Concepts(TableMethod):
         return MaskedRows(rows, numbers, labels, gaps)
 
     def coarser(self, name: str, labels: MaskedLabels) -> int:
-        if name in self._layout.categories:
+        if name in self.layout.categories:
             return 0
         taxonomy = self.readings[name].ontology.taxonomy
         pairs, counts = np.unique(np.column_stack([labels.before, labels.after]), axis=0, return_counts=True)
@@ -116,9 +120,9 @@ class Concepts(TableMethod):
         values, scales = masked.rows.numbers, self._scales
         sse = np.sum((moves / scales.label_scale) ** 2) + np.sum(((values - released) / scales.scale) ** 2)
         sst = np.sum((offsets / scales.label_scale) ** 2) + np.sum(((values - scales.mean) / scales.scale) ** 2)
-        if len(self._layout.gap_columns):
+        if len(self.layout.gap_columns):
             sides = (masked.rows.gaps, masked.gaps)
-            before, after = (gap_coordinates(gaps, self._layout, len(values)) * self._gap_roots for gaps in sides)
+            before, after = (gap_coordinates(gaps, self.layout, len(values)) * self._gap_roots for gaps in sides)
             sse, sst = sse + np.sum((before - after) ** 2), sst + np.sum(before**2)
         return float(sse), float(sst)
 
@@ -132,7 +136,7 @@ class Concepts(TableMethod):
         return Plan(self.k, BLOCK_ROWS, EuclideanSpace, method.refine, method.time_budget, method.random_state)
 
     def block_coordinates(self, rows: TableRows) -> Floats:
-        columns = [coordinates(rows.numbers, rows.gaps, self._layout)]
+        columns = [coordinates(rows.numbers, rows.gaps, self.layout)]
         for name, reading in self.readings.items():
             concepts, codes, *_ = reading.encode(rows.columns[name])
             columns.append(embedded(reading.ontology.taxonomy, concepts)[codes])
@@ -147,7 +151,7 @@ class Concepts(TableMethod):
 
     def _quasi(self, rows: TableRows) -> pa.Table:
         """The quasi-identifiers of the rows, as they were."""
-        layout = self._layout
+        layout = self.layout
         columns: dict[str, Any] = {name: rows.columns[name] for name in layout.labels}
         columns |= dict(zip(layout.numbers, map(pa.array, rows.numbers.T), strict=True))
         scaled = gap_coordinates(rows.gaps, layout, len(rows)) * self._gap_roots
@@ -184,10 +188,6 @@ def _readings(
     return {name: of[name] if name in of else ColumnReading(name, Equals(*values[name])) for name in names}
 
 
-def _is_absent(value: Any) -> bool:
-    return value is None or (isinstance(value, str) and value.strip() in GAPS)
-
-
 def _texts(labels: NDArray[Any], concepts: Ints, reading: ColumnReading) -> pa.Array:
     """Labels as text; a missing value stays missing."""
     texts = [None if label is None else spelt(label) for label in labels.tolist()]
@@ -195,3 +195,90 @@ def _texts(labels: NDArray[Any], concepts: Ints, reading: ColumnReading) -> pa.A
         root = reading.ontology.taxonomy.root
         texts = [ANY if concept == root else text for concept, text in zip(concepts.tolist(), texts, strict=True)]
     return pa.array(texts, pa.string())
+
+
+def concept_tree(
+    taxonomy: Taxonomy, labels: Mapping[int, str], before: Ints, after: Ints, k: int
+) -> tuple[tuple[Concept, ...], int]:
+    """The lines of the tree from the top, and of how many records, about, it does not tell what they had.
+
+    `before` and `after` are each record's concept, negative for a missing value; `labels` names the concepts.
+    """
+    had, has = _counts(before), _counts(after)
+    publishable = _published(had, k)
+    named = sorted({*has, *publishable}, key=lambda one: (-has.get(one, 0), -had.get(one, 0), one))[:MOST]
+    inside = np.array([concept for concept in named if concept >= 0], dtype=np.int64)
+    # Where branches meet, so that the tree shows what is near to what.
+    joints = np.unique(subsumers(taxonomy, inside, inside)) if len(inside) else inside
+    shown = np.union1d(inside, joints)
+    children: dict[int | None, list[int]] = {}
+    for concept in shown.tolist():
+        children.setdefault(_parent(taxonomy, concept, shown), []).append(concept)
+
+    def line(concept: int, level: int, label: str) -> Concept:
+        records = publishable.get(concept) if concept in had else 0
+        return Concept(label, level, records and _in_crowds(records, k), has.get(concept, 0))
+
+    lines: list[Concept] = []
+
+    def walk(concept: int, level: int) -> None:
+        lines.append(line(concept, level, labels[concept]))
+        for child in sorted(children.get(concept, []), key=lambda one: (-weight[one], labels[one])):
+            walk(child, level + 1)
+
+    weight = {concept: _weight(concept, children, has) for concept in shown.tolist()}
+    for top in sorted(children.get(None, []), key=lambda one: (-weight[one], labels[one])):
+        walk(top, 0)
+    if any(concept < 0 for concept in named):
+        lines.append(line(-1, 0, MISSING))
+    counted = publishable.keys() & {*shown.tolist(), *named}
+    left_out = sum(records for concept, records in had.items() if concept not in counted)
+    return tuple(lines), _in_crowds(left_out, k)
+
+
+def _in_crowds(records: int, k: int) -> int:
+    """The nearest multiple of k; none only where there is none."""
+    return max((2 * records + k) // (2 * k) * k, k if records else 0)
+
+
+def _published(had: Mapping[int, int], k: int) -> dict[int, int]:
+    """The counts that may be published: none below k, and those left out add up to none or to k and more."""
+    publishable = {concept: records for concept, records in had.items() if records >= k}
+    left_out = sum(had.values()) - sum(publishable.values())
+    if 0 < left_out < k and publishable:
+        del publishable[min(publishable, key=lambda concept: (publishable[concept], concept))]
+    return publishable
+
+
+def _counts(concepts: Ints) -> dict[int, int]:
+    found, counts = np.unique(np.maximum(concepts, -1), return_counts=True)
+    return dict(zip(found.tolist(), counts.tolist(), strict=True))
+
+
+def _parent(taxonomy: Taxonomy, concept: int, shown: Ints) -> int | None:
+    """The deepest of the shown concepts above this one; the lowest number of several."""
+    start, stop = taxonomy.ancestor_indptr[concept : concept + 2]
+    above = [one for one in np.intersect1d(taxonomy.ancestors[start:stop], shown).tolist() if one != concept]
+    return max(above, key=lambda one: (int(taxonomy.depth[one]), -one)) if above else None
+
+
+def _weight(concept: int, children: Mapping[Any, list[int]], has: Mapping[int, int]) -> int:
+    return has.get(concept, 0) + sum(_weight(child, children, has) for child in children.get(concept, []))
+
+
+def generalisation(
+    reading: ColumnReading, moves: Mapping[tuple[int, int], int], spelt: Mapping[int, str], k: int, publishable: bool
+) -> Generalisation:
+    """`moves` counts records by their concepts before and after, `spelt` has how concepts are written."""
+    ontology: Any = reading.ontology
+
+    class Labels(dict[int, str]):
+        def __missing__(self, concept: int) -> str:
+            label = None if concept < 0 else ontology.label(concept)
+            return MISSING if concept < 0 else "any value" if label is None else str(label)
+
+    pairs, counts = np.array(list(moves), dtype=np.int64), np.array(list(moves.values()), dtype=np.int64)
+    before, after = (np.repeat(side, counts) for side in pairs.T)
+    lines, unnamed = concept_tree(ontology.taxonomy, Labels(spelt), before, after, k)
+    mean_move = round(float(reading.moved(*pairs.T) @ counts) / counts.sum(), 4) if publishable else None
+    return Generalisation(reading.name, lines, unnamed, mean_move)

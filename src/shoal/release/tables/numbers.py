@@ -33,14 +33,14 @@ class Means(TableMethod):
 
     def group(self, rows: TableRows) -> tuple[Ints, float]:
         if rows.gaps is not None:
-            return self._model.partition(coordinates(rows.numbers, rows.gaps, self._layout))[0], 0.0
+            return self._model.partition(coordinates(rows.numbers, rows.gaps, self.layout))[0], 0.0
         return self._model.partition(rows.numbers)
 
     def group_distances(self, rows: TableRows, group_of_row: Ints) -> GroupDistances:
-        return distance_to_means(coordinates(rows.numbers, rows.gaps, self._layout), group_of_row)
+        return distance_to_means(coordinates(rows.numbers, rows.gaps, self.layout), group_of_row)
 
     def represent(self, rows: TableRows, group_of_row: Ints) -> MaskedRows:
-        numbers, gaps = group_numbers(rows, group_of_row, self._layout)
+        numbers, gaps = group_numbers(rows, group_of_row, self.layout)
         return MaskedRows(rows, numbers, {}, gaps)
 
     def parameters(self) -> dict[str, Any]:
@@ -78,7 +78,7 @@ class Columnwise(TableMethod):
         raise InputError(f"{type(self._model).__name__} makes no groups over all quasi-identifiers to be joined")
 
     def represent(self, rows: TableRows, group_of_row: Ints) -> MaskedRows:
-        table = pa.table(dict(zip(self._layout.numbers, map(pa.array, rows.numbers.T), strict=True)))
+        table = pa.table(dict(zip(self.layout.numbers, map(pa.array, rows.numbers.T), strict=True)))
         masked = clone(self._model).set_output(transform="default").fit_transform(table)
         return MaskedRows(rows, np.column_stack([column.to_numpy() for column in masked.columns]), {})
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -66,15 +66,11 @@ class CompletePart:
     """The rows of one file that are released."""
 
     statistics: PartStatistics
-    values: Floats  # (rows, numbers), NaN where one is missing
-    others: pa.Table  # labels, confidential and insensitive columns
-    names: NDArray[Any]  # file and row
-    person: Ints | None = None  # whose each row is, where that is promised
-    own_k: Ints | None = None  # the k that each row asks for
-    records: NDArray[Any] | None = None  # ids
+    rows: TableRows  # numbers are NaN where one is missing
 
     def __sizeof__(self) -> int:
-        return memory_of(self.values, self.names) + int(self.others.nbytes)
+        columns = sum(int(column.nbytes) for column in self.rows.columns.values())
+        return memory_of(self.rows.numbers, self.rows.names) + columns
 
 
 def complete_part(loaded: LoadedPart, plan: ColumnPlan, options: TableOptions) -> CompletePart:
@@ -154,8 +150,9 @@ def complete_part(loaded: LoadedPart, plan: ColumnPlan, options: TableOptions) -
         labels={name: (one.field("values"), one.field("counts").to_numpy()) for name, one in counted_labels.items()},
     )
     records = None if loaded.records is None else loaded.records[rows]
+    columns = {name: others_of_rows[name].combine_chunks() for name in others_of_rows.column_names}
     of_rows = {name: asked[rows] for name, asked in crowd.items()}
-    return CompletePart(statistics, values, others_of_rows, names[rows], **of_rows, records=records)
+    return CompletePart(statistics, TableRows(values, None, columns, names[rows], **of_rows, records=records))
 
 
 def _periods(column: pa.ChunkedArray, form: NumberForm, name: str) -> pa.Array:
@@ -278,18 +275,11 @@ def squared_deviations(values: Floats, mean: Floats, person: Ints | None = None)
     return exact_sums(squares), largest.max(axis=0, initial=0.0)
 
 
-def rows_of(part: CompletePart, layout: TableLayout) -> TableRows:
-    """The rows of a file, gaps filled."""
-    gaps = np.isnan(part.values)
-    return TableRows(
-        numbers=np.where(gaps, layout.mean, part.values),
-        gaps=gaps if layout.has_gaps else None,
-        columns={name: part.others[name].combine_chunks() for name in part.others.column_names},
-        names=part.names,
-        person=part.person,
-        own_k=part.own_k,
-        records=part.records,
-    )
+def filled_rows(part: CompletePart, layout: TableLayout) -> TableRows:
+    """The rows of a file; gaps stand at the mean of their column."""
+    gaps = np.isnan(part.rows.numbers)
+    numbers = np.where(gaps, layout.mean, part.rows.numbers)
+    return replace(part.rows, numbers=numbers, gaps=gaps if layout.has_gaps else None)
 
 
 def smallest_keys(numbers: Floats, layout: TableLayout, most: int) -> tuple[NDArray[np.uint64], Ints]:

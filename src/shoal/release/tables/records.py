@@ -12,26 +12,27 @@ import pyarrow as pa
 from shoal import progress
 from shoal.data.files import shown
 from shoal.data.inputs import TableSource
+from shoal.data.kinds.outlines import OntologyColumns
 from shoal.data.parts import PartSchema, ReadingPlan, agreed_parts, loaded_part, schema_of, with_record_ids
 from shoal.data.recoding import LevelUp
 from shoal.data.roles import Roles
 from shoal.data.table import read_table
 from shoal.errors import InputError
 from shoal.methods.numeric import scale_of
-from shoal.release.publishing.figures import check_coarsened_columns
+from shoal.release.figures import check_coarsened_columns
 from shoal.release.tables.columns import ColumnPlan, TableOptions, column_plan
-from shoal.release.tables.follow_up import FollowUp, followed_up
-from shoal.release.tables.following import Following
+from shoal.release.tables.following import Following, FollowUp, followed_up
 from shoal.release.tables.reading import (
     PartStatistics,
     complete_part,
+    filled_rows,
     mean_of_sums,
-    rows_of,
     squared_deviations,
     stratum_of_row,
 )
 from shoal.release.tables.rows import Floats, Ints, TableLayout, TableMethod, TableRows
 from shoal.terms.hierarchy import Hierarchy
+from shoal.terms.value_mapping import ontology_columns
 
 
 @dataclass(frozen=True)
@@ -40,12 +41,15 @@ class PreparedTable:
 
     schema: PartSchema
     method: TableMethod
-    layout: TableLayout
     n_rows: int
     withheld: list[tuple[str, str]]  # rows that are not released, and why
     coarsen: Mapping[str, int]  # columns to aggregate once more, and the least number of records that share a value
     follow_up: FollowUp | None = None  # of an earlier release
     treat: Mapping[str, str] = field(default_factory=dict)  # columns that are kept, generalised or blanked
+
+    @property
+    def layout(self) -> TableLayout:
+        return self.method.layout
 
 
 @dataclass(frozen=True)
@@ -90,10 +94,10 @@ def read_records(source: TableSource, k: int, options: TableOptions) -> TableRec
     plan = column_plan(agreed_parts([schema_of(loaded, reading)], reading.choices), k, options)
     part = complete_part(loaded, plan, options)
     mean = column_means(plan, part.statistics)
-    deviations, largest = squared_deviations(part.values, mean, part.person)
+    deviations, largest = squared_deviations(part.rows.numbers, mean, part.rows.person)
     table = prepared_table(plan, part.statistics, mean, ([deviations], largest), options, follow_up)
     progress.step("reading", 1, 1)
-    rows = rows_of(part, table.layout)
+    rows = filled_rows(part, table.layout)
     return TableRecords(table, rows, _by_kept_values(rows, plan.kept) if plan.kept else (rows,))
 
 
@@ -102,7 +106,10 @@ def reading_plan(roles: Roles | None, options: TableOptions) -> ReadingPlan:
     choices, promises, method = options.choices, options.promises, options.method
     ids = tuple(name for name in (promises.household, promises.person, options.id_column) if name is not None)
     levels = levels_above(method.ontology, choices.recode) if choices.recode else {}
-    return ReadingPlan(roles, choices, method.explained, levels, ids)
+    explained = OntologyColumns()
+    if method.ontology is not None or method.mapping is not None:
+        explained = ontology_columns(method.ontology, method.mapping)
+    return ReadingPlan(roles, choices, explained, levels, ids)
 
 
 def levels_above(ontology: Any, recoded: Collection[str]) -> dict[str, LevelUp]:
@@ -173,7 +180,7 @@ def prepared_table(
         averaged = [name for name, form in plan.forms.items() if not form.median]
         check_coarsened_columns(options.coarsen, plan.schema.columns, roles, averaged, n_rows)
     coarsen = {name: options.coarsen[name] for name in roles.quasi if name in options.coarsen}
-    return PreparedTable(plan.schema, method, layout, n_rows, statistics.withheld, coarsen, follow_up, plan.treat)
+    return PreparedTable(plan.schema, method, n_rows, statistics.withheld, coarsen, follow_up, plan.treat)
 
 
 def _check_gaps(plan: ColumnPlan, gaps: Ints, options: TableOptions) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,8 @@ from shoal.errors import InputError
 from shoal.methods.blocks.executors import memory_of
 from shoal.methods.numeric import coarsened
 from shoal.promises.values import GroupFacts, facts_of
+from shoal.release.figures import chosen_steps, moved_records, on_grid
 from shoal.release.folders import csv_text, replacing
-from shoal.release.publishing.figures import chosen_steps, moved_records, on_grid
 from shoal.release.tables.files import write_table
 from shoal.release.tables.records import PreparedTable
 from shoal.release.tables.rows import (
@@ -33,7 +34,6 @@ from shoal.release.tables.rows import (
     TableLayout,
     TableMethod,
     TableRows,
-    shared_columns,
 )
 from shoal.release.tables.weights import check_calibrated, columns_to_hold, released_weights
 from shoal.release.writing import formulas_in, write_mapping_part
@@ -104,14 +104,14 @@ def coarse(masked: MaskedRows, classes: Classes) -> MaskedRows:
     return replace(masked, numbers=numbers)
 
 
-def squared_error(masked: MaskedRows, layout: TableLayout) -> float:
+def squared_error(masked: MaskedRows, scale: Floats) -> float:
     """Of the masked numbers, each column on the scale of its deviation."""
-    return float(np.sum(((masked.rows.numbers - masked.numbers) / layout.scale) ** 2))
+    return float(np.sum(((masked.rows.numbers - masked.numbers) / scale) ** 2))
 
 
-def rounding_error(masked: MaskedRows, layout: TableLayout, steps: Floats) -> float:
+def rounding_error(masked: MaskedRows, scale: Floats, steps: Floats) -> float:
     """What rounding to multiples of `steps` adds to that."""
-    return float(np.sum(((on_grid(masked.numbers, steps) - masked.numbers) / layout.scale) ** 2))
+    return float(np.sum(((on_grid(masked.numbers, steps) - masked.numbers) / scale) ** 2))
 
 
 def grid_steps(table: PreparedTable, error: float, spread: Floats, added: Callable[[Floats], float]) -> Floats:
@@ -143,14 +143,10 @@ def writable(masked: MaskedRows, layout: TableLayout, steps: Floats) -> Floats:
 
 
 def released_rows(
-    masked: MaskedRows,
-    layout: TableLayout,
-    method: TableMethod,
-    steps: Floats,
-    in_text: bool,
-    calibrate: Sequence[str] = (),
+    masked: MaskedRows, method: TableMethod, steps: Floats, in_text: bool, calibrate: Sequence[str] = ()
 ) -> ReleasedRows:
     """The rows in the order of what will be released of them, means on a grid of the given steps."""
+    layout = method.layout
     moved = np.where(layout.constant, 0, moved_records(masked.rows.numbers, masked.numbers)).tolist()
     numbers = writable(masked, layout, steps)
     gaps = np.zeros(numbers.shape, dtype=bool) if masked.gaps is None else masked.gaps
@@ -163,7 +159,7 @@ def released_rows(
             columns[name] = pc.fill_null(column, "")
     weight_figures = None
     if layout.roles.weight:
-        weights, weight_figures = _weighed(masked, layout, method, columns, numbers, calibrate)
+        weights, weight_figures = _weighed(masked, method, columns, numbers, calibrate)
         columns[layout.roles.weight[0]] = pa.array(weights)
     released = pa.table({name: columns[name] for name in layout.released})
     order = sort_rows(released)
@@ -187,14 +183,10 @@ def released_rows(
 
 
 def _weighed(
-    masked: MaskedRows,
-    layout: TableLayout,
-    method: TableMethod,
-    columns: Mapping[str, Any],
-    numbers: Floats,
-    calibrate: Sequence[str],
+    masked: MaskedRows, method: TableMethod, columns: Mapping[str, Any], numbers: Floats, calibrate: Sequence[str]
 ) -> tuple[Floats, WeightFigures]:
     """The weights of the rows: one for each crowd, which is the rows that are equal in all protected columns."""
+    layout = method.layout
     name = layout.roles.weight[0]
     if not method.k_anonymous:
         raise InputError("{option}: a weight stands for a group, and this method makes none; drop it", f"weight {name}")
@@ -210,8 +202,9 @@ def _weighed(
     return released_weights(name, masked.rows.columns[name].to_numpy(), crowds, method.k, held)
 
 
-def facts_of_rows(rows: ReleasedRows, layout: TableLayout, method: TableMethod, sample: Sample) -> TableFacts:
+def facts_of_rows(rows: ReleasedRows, method: TableMethod, sample: Sample) -> TableFacts:
     """What is known of rows; `sample` are those whose distances the report may show."""
+    layout = method.layout
     before, after = (layout.standardised(numbers) for numbers in (rows.before.numbers, rows.numbers))
     keys, sampled = sample
     shown_before, shown_after = rows.before.numbers, rows.numbers
@@ -220,32 +213,28 @@ def facts_of_rows(rows: ReleasedRows, layout: TableLayout, method: TableMethod, 
             np.where(rows.before.gaps, np.nan, shown_before),
             np.where(rows.gaps, np.nan, shown_after),
         )
-    concepts = {name: _pairs(labels.before, labels.after) for name, labels in rows.labels.items()}
-    texts = {name: _texts(rows.before.columns[name], labels.released) for name, labels in rows.labels.items()}
-    spelt, formulas = {name: _spelt(labels) for name, labels in rows.labels.items()}, formulas_in(rows.released)
-    cells, shared = _cells(rows, layout, method), shared_columns(method, layout)
     groups = equal_rows(rows.released, layout.roles.quasi)
     confidential = {name: values_of(rows.released[name]) for name in layout.roles.confidential}
     return TableFacts(
         groups=facts_of(groups, confidential, rows.before.person, rows.before.own_k),
-        smallest=min(int(np.bincount(equal_rows(rows.released, columns)).min()) for columns in shared),
+        smallest=min(int(np.bincount(equal_rows(rows.released, columns)).min()) for columns in method.shared_columns),
         moved=rows.moved,
         loss=rows.loss,
         lost=np.sum((before - after) ** 2, axis=0),
         spread=np.sum(before**2, axis=0),
         sample=(keys, shown_before[sampled], shown_after[sampled]),
-        concepts=concepts,
-        texts=texts,
-        spelt=spelt,
-        formulas=formulas,
+        concepts={name: _pairs(labels.before, labels.after) for name, labels in rows.labels.items()},
+        texts={name: _texts(rows.before.columns[name], labels.released) for name, labels in rows.labels.items()},
+        spelt={name: _spelt(labels) for name, labels in rows.labels.items()},
+        formulas=formulas_in(rows.released),
         gaps={name: _gaps(rows.released[name]) for name in layout.numbers if layout.has_gaps},
-        cells=cells,
+        cells=_cells(rows, method),
     )
 
 
-def _cells(rows: ReleasedRows, layout: TableLayout, method: TableMethod) -> dict[str, Cells]:
+def _cells(rows: ReleasedRows, method: TableMethod) -> dict[str, Cells]:
     """How many cells of each quasi-identifier are as they were, coarser, others, or blank."""
-    n_rows = len(rows.before)
+    n_rows, layout = len(rows.before), method.layout
     cells = {name: Counter(true=n_rows) for name in layout.kept}
     for column, name in enumerate(layout.numbers):
         before, after = rows.before.numbers[:, column], rows.numbers[:, column]
@@ -266,7 +255,7 @@ def _cells(rows: ReleasedRows, layout: TableLayout, method: TableMethod) -> dict
     return cells
 
 
-def write_rows(rows: ReleasedRows, quasi: Sequence[str], target: str, mapping: str) -> None:
+def write_rows(rows: ReleasedRows, quasi: Sequence[str], target: str | Path, mapping: str | Path) -> None:
     """Write the rows, and privately which record became which of them."""
     with replacing(target) as path:
         write_table(rows.released, path)

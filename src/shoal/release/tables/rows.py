@@ -17,12 +17,14 @@ from shoal.data.roles import Roles
 from shoal.methods.blocks.grouping import Plan
 from shoal.methods.numeric import group_means
 from shoal.promises.joining import GroupDistances
+from shoal.terms.wordnet import WordNet
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 ANY = "*"  # any value of a column whose values have nothing above them
+MISSING = "(missing)"  # a missing value, where it is shown beside others
 BETWEEN = " | "  # the values of a set
 BLOCK_ROWS = 12_500  # rows of a block, where they come in parts
 LEAST_PRESENT = 2  # values behind a published mean: that of one would be that one
@@ -114,6 +116,16 @@ class MaskedRows:
     gaps: Mask | None = None  # (rows, numbers): a gap stands for the group
 
 
+@dataclass(frozen=True)
+class AttackedColumns:
+    """Labels before and after as an attacker takes them, and what relates the two."""
+
+    before: Mapping[str, pa.Array]
+    after: Mapping[str, pa.Array]
+    ontology: Any
+    numbers: tuple[str, ...] = ()  # columns that are numbers here
+
+
 def joined_rows(pieces: Sequence[MaskedRows]) -> MaskedRows:
     """The rows of all pieces, one piece after the other."""
     rows = [piece.rows for piece in pieces]
@@ -155,12 +167,12 @@ class TableMethod(ABC):
     averages: bool = True  # released numbers are means, which are rounded
     k_anonymous: bool = True
     together: tuple[tuple[str, ...], ...]  # columns whose values at least k rows share; set by `prepared`
-    _layout: TableLayout
+    layout: TableLayout  # of the table; set by `prepared`
 
     def prepared(self, layout: TableLayout, values: Mapping[str, tuple[pa.Array, Ints]]) -> Self:
         """The method for a table; `values` has the different labels of each column and their counts."""
         ready = copy(self)
-        ready._layout, ready.together = layout, (layout.roles.quasi,)
+        ready.layout, ready.together = layout, (layout.roles.quasi,)
         return ready
 
     @abstractmethod
@@ -175,14 +187,36 @@ class TableMethod(ABC):
     def represent(self, rows: TableRows, group_of_row: Ints) -> MaskedRows:
         """The rows with the representatives of their groups."""
 
+    @property
+    def shared_columns(self) -> tuple[tuple[str, ...], ...]:
+        """The sets of columns whose values at least k rows share; kept ones and weights belong to each."""
+        kept, roles = self.layout.kept, self.layout.roles
+        return tuple(
+            (*(name for name in roles.quasi if name in columns or name in kept), *roles.weight)
+            for columns in self.together
+        )
+
     def coarser(self, name: str, labels: MaskedLabels) -> int:
         """How many cells of a column of labels show something that is above the original."""
         return 0
 
+    def attacked_columns(
+        self, rows: TableRows, labels: Mapping[str, MaskedLabels], released: pa.Table, ontology: Any
+    ) -> AttackedColumns:
+        """The columns of labels as an attacker takes them; without an ontology WordNet masked them."""
+        layout = self.layout
+        if layout.categories:  # which are equal or not
+            by_meaning = [name for name in labels if name not in layout.categories]
+            given = ontology if isinstance(ontology, Mapping) else dict.fromkeys(by_meaning, ontology)
+            ontology = {name: given.get(name) or WordNet() for name in by_meaning}
+        elif ontology is None and (layout.labels or layout.kept):
+            ontology = WordNet()
+        return AttackedColumns(rows.columns, {name: released[name] for name in labels}, ontology)
+
     def squares(self, masked: MaskedRows, released: Floats) -> tuple[float, float]:
         """SSE of the released rows, and SST: the squared distances of the rows to the centre of all."""
-        before = coordinates(masked.rows.numbers, masked.rows.gaps, self._layout)
-        after = coordinates(released, masked.gaps, self._layout)
+        before = coordinates(masked.rows.numbers, masked.rows.gaps, self.layout)
+        after = coordinates(released, masked.gaps, self.layout)
         sse = float(np.sum((before - after) ** 2))
         return sse, sse + float(np.sum(after**2))
 
@@ -196,15 +230,7 @@ class TableMethod(ABC):
 
     def block_coordinates(self, rows: TableRows) -> Floats:
         """Rows in which near ones are alike, to cut a table into blocks by."""
-        return coordinates(rows.numbers, rows.gaps, self._layout)
-
-
-def shared_columns(method: TableMethod, layout: TableLayout) -> tuple[tuple[str, ...], ...]:
-    """The sets of columns whose values at least k rows share; kept ones and weights belong to each."""
-    return tuple(
-        (*(name for name in layout.roles.quasi if name in columns or name in layout.kept), *layout.roles.weight)
-        for columns in method.together
-    )
+        return coordinates(rows.numbers, rows.gaps, self.layout)
 
 
 def gap_coordinates(gaps: Mask | None, layout: TableLayout, n_rows: int) -> Floats:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,23 +15,19 @@ from shoal.attacks.distance import DistanceLinkage, linked_by_equality
 from shoal.data.columns import values_of
 from shoal.data.inputs import TableSource
 from shoal.methods.people import crowds_of_people
-from shoal.pages.leak_card import learned_rates
 from shoal.promises.people import PeopleGroups
-from shoal.promises.values import check_totals, counted_values, crowd_figures, totals_of
+from shoal.promises.values import check_totals, counted_values, totals_of
 from shoal.release.folders import MAPPING
-from shoal.release.leaks import leaks_of_release
+from shoal.release.leaks import find_leaks
 from shoal.release.tables.columns import TableOptions
-from shoal.release.tables.draft import Findings, Publication, draft_of, reasons_of, spread_of
-from shoal.release.tables.files import copy_of, file_name, text_columns
+from shoal.release.tables.draft import Findings, TablePublication, draft_of, reasons_of, spread_of
+from shoal.release.tables.files import file_name
 from shoal.release.tables.following import Following
-from shoal.release.tables.generalised import Generalised
 from shoal.release.tables.grouping import check_strata, join_groups, join_people, represent_people
 from shoal.release.tables.records import TableRecords, read_records
 from shoal.release.tables.released import (
-    ReleasedRows,
     coarse,
     coarse_classes,
-    estimates_csv,
     facts_of_rows,
     grid_steps,
     released_rows,
@@ -42,10 +36,11 @@ from shoal.release.tables.released import (
     value_counts,
     write_rows,
 )
-from shoal.release.tables.rows import Floats, Ints, MaskedRows, joined_rows
+from shoal.release.tables.rows import Ints, MaskedRows, joined_rows
 from shoal.release.writing import Draft
-from shoal.terms.wordnet import WordNet
 
+LEARNED = ("linkage learned from known links, tried on others", "linkage learned from all links (worst case)")
+TRIED_AT_ONCE = 300  # records that an attacker trains on, so that nobody waits for it
 MOST_ATTACKED = 100_000  # rows up to which a release is attacked before it is handed out
 
 
@@ -59,14 +54,6 @@ class TableGroups:
 
 
 @dataclass(frozen=True)
-class TablePublication:
-    """The rows that will be released, and what may be said of them."""
-
-    rows: ReleasedRows
-    figures: Publication
-
-
-@dataclass(frozen=True)
 class TableSteps:
     """The seven steps for a table in one piece."""
 
@@ -75,10 +62,12 @@ class TableSteps:
 
     def read(self, source: TableSource) -> TableRecords:
         """The rows, sorted by content, and the method that their columns need."""
-        records = read_records(source, self.k, self.options)
-        rows = records.rows
-        if rows.person is not None or rows.own_k is not None:
-            check_totals(totals_of(len(rows), (), rows.person, rows.own_k), (), self.k, self.options.promises)
+        records, promises = read_records(source, self.k, self.options), self.options.promises
+        if promises.asked:
+            rows, table = records.rows, records.table
+            confidential = table.layout.roles.confidential
+            values = [values_of(rows.columns[name]) for name in confidential]
+            check_totals(totals_of(table.n_rows, values, rows.person, rows.own_k), confidential, self.k, promises)
         return records
 
     def group(self, records: TableRecords) -> list[TableGroups]:
@@ -104,12 +93,12 @@ class TableSteps:
         for piece, rows in zip(groups, records.strata, strict=True):
             people, group_of_row = None, piece.group_of_row
             if rows.person is not None:
-                people = join_people(method, rows, rows.person, group_of_row, roles, promises, overall)
+                people = join_people(method, rows, rows.person, group_of_row, promises, overall)
                 group_of_row = people.group_of_row
             elif isinstance(method, Following):
                 group_of_row = method.join(rows, promises)
             elif promises.asked:
-                group_of_row = join_groups(method, rows, group_of_row, roles, promises, overall)
+                group_of_row = join_groups(method, rows, group_of_row, promises, overall)
             joined.append(TableGroups(group_of_row, piece.bound, people))
         if overall is not None:
             check_strata([piece.group_of_row for piece in joined], records.strata, roles, promises, overall)
@@ -117,12 +106,12 @@ class TableSteps:
 
     def represent(self, groups: list[TableGroups], records: TableRecords) -> MaskedRows:
         """The rows with what stands for their groups."""
-        table, pieces = records.table, []
+        method, pieces = records.table.method, []
         for piece, rows in zip(groups, records.strata, strict=True):
             if piece.people is not None and rows.person is not None:
-                pieces.append(represent_people(table.method, rows, rows.person, piece.people, table.layout))
+                pieces.append(represent_people(method, rows, rows.person, piece.people))
             else:
-                pieces.append(table.method.represent(rows, piece.group_of_row))
+                pieces.append(method.represent(rows, piece.group_of_row))
         return pieces[0] if len(pieces) == 1 else joined_rows(pieces)
 
     def publish(self, masked: MaskedRows, groups: list[TableGroups], records: TableRecords) -> TablePublication:
@@ -132,40 +121,23 @@ class TableSteps:
         for name, least in table.coarsen.items():
             column = layout.numbers.index(name)
             masked = coarse(masked, {column: coarse_classes([value_counts(masked, column)], least)})
-        error = squared_error(masked, layout)
-        steps = grid_steps(table, error, spread.spread, partial(rounding_error, masked, layout))
-        schema = table.schema
-        name = file_name(schema.format, schema.dialect)
-        in_text = not name.endswith(".parquet")
-        rows = released_rows(masked, layout, method, steps, in_text, self.options.calibrate)
+        error = squared_error(masked, layout.scale)
+        steps = grid_steps(table, error, spread.spread, partial(rounding_error, masked, layout.scale))
+        in_text = not file_name(table.schema.format, table.schema.dialect).endswith(".parquet")
+        rows = released_rows(masked, method, steps, in_text, self.options.calibrate)
         anew = None
         if table.follow_up is not None and isinstance(method, Following):
             table.follow_up.check_kept(rows.released, rows.before.records, layout.roles.quasi)
             anew = method.loss_anew(records.rows, self.options.promises)
         everything = np.zeros(table.n_rows, dtype=np.uint64), np.arange(table.n_rows)
-        facts = [facts_of_rows(rows, layout, method, everything)]
-        crowds = crowd_figures(facts[0].groups, self.options.promises)
+        facts = [facts_of_rows(rows, method, everything)]
         reasons, publishable = reasons_of(facts, table, spread.dominance)
-        figures = Publication(
-            facts=facts,
-            crowds=crowds,
-            spread=spread,
-            steps=steps,
-            error=error,
-            bound=sum(piece.bound for piece in groups) if all(piece.bound for piece in groups) else 0.0,
-            name=name,
-            copy=copy_of(rows.released, schema.format, schema.dictionary, schema.dialect),
-            text=text_columns(rows.released, layout.roles) if in_text else (),
-            anew=anew,
-            reasons=reasons,
-            publishable=publishable,
-            weights=rows.weights,
-        )
-        return TablePublication(rows, figures)
+        bound = sum(piece.bound for piece in groups) if all(piece.bound for piece in groups) else 0.0
+        return TablePublication(rows, facts, spread, steps, error, bound, reasons, publishable, anew)
 
     def attack(self, publication: TablePublication, records: TableRecords) -> Findings:
         """What intruders find who know the originals, and the leak card for the owner."""
-        rows, layout, publishable = publication.rows, records.table.layout, publication.figures.publishable
+        rows, layout, publishable = publication.rows, records.table.layout, publication.publishable
         linked = None
         if publishable and layout.labels and not layout.numbers:
             sides = ([getattr(rows.labels[name], side) for name in layout.labels] for side in ("before", "after"))
@@ -173,54 +145,33 @@ class TableSteps:
         if not self.options.attack:
             return Findings(linked=linked)
         # Dates, ranks and gaps as the numbers behind them: whoever attacks, computes.
-        method, kept = records.table.method, {name: rows.released[name] for name in layout.kept}
-        ontology, numbers = self.options.method.ontology, layout.numbers
-        if isinstance(method, Generalised):
-            columns = method.attacked_columns(rows.before, rows.labels)
-            before, after = dict(columns.before), dict(columns.after)
-            ontology, numbers = columns.meaning, (*numbers, *columns.numbers)
-        else:
-            before = dict(rows.before.columns)
-            after = {name: rows.released[name] for name in layout.labels}
-            if layout.categories:
-                ontology = _by_meaning(ontology, [name for name in layout.labels if name not in layout.categories])
-        card = leaks_of_release(
-            _quasi(before | kept, rows.before.numbers, records),
-            _quasi(after | kept, rows.numbers, records),
-            tuple(name for name in layout.roles.quasi if name in numbers),
-            ontology,
-        )
+        method, quasi = records.table.method, layout.roles.quasi
+        attacked = method.attacked_columns(rows.before, rows.labels, rows.released, self.options.method.ontology)
+        tables = []
+        for columns, values in ((attacked.before, rows.before.numbers), (attacked.after, rows.numbers)):
+            of_side = dict(columns) | dict(zip(layout.numbers, map(pa.array, values.T), strict=True))
+            of_side |= {name: rows.released[name] for name in layout.kept}
+            tables.append(pa.table({name: of_side[name] for name in quasi}))
+        numbers = tuple(name for name in quasi if name in (*layout.numbers, *attacked.numbers))
+        labels = tuple(name for name in quasi if name not in numbers)
+        before, after = tables
+        card = find_leaks(before, after, numbers, labels, ontology=attacked.ontology, sample=TRIED_AT_ONCE)
         if layout.labels or not layout.numbers or not publishable or len(rows.before) > MOST_ATTACKED:
             return Findings((), card, linked)
         linkage = (
             DistanceLinkage(metric).run(rows.before.numbers, rows.numbers) for metric in ("euclidean", "mahalanobis")
         )
         interval = IntervalDisclosure().run(rows.before.numbers, rows.numbers)
-        return Findings((*linkage, interval, *learned_rates(card)), card, linked)
+        learned = () if card is None else (card.leak.honest, card.leak.worst)
+        # Of a trained attacker it is published how many records they find, not by which columns.
+        rates = [replace(rate, about=about) for rate, about in zip(learned, LEARNED, strict=False)]
+        return Findings((*linkage, interval, *rates), card, linked)
 
     def write(
         self, publication: TablePublication, findings: Findings, records: TableRecords, folders: tuple[Path, Path]
     ) -> Draft:
         """Write the rows into the folders (private, release); the draft has the rest."""
-        private, release = folders
-        target = str(release / str(publication.figures.name))
-        write_rows(publication.rows, records.table.layout.roles.quasi, target, str(private / MAPPING))
-        draft = draft_of(records.table, publication.figures, findings, self.options)
-        if records.table.layout.roles.weight:
-            estimates = {"estimates.csv": estimates_csv(publication.rows, records.table.layout)}
-            draft = replace(draft, private_files={**draft.private_files, **estimates})
+        rows, table = publication.rows, records.table
+        draft = draft_of(table, publication, findings, self.options)
+        write_rows(rows, table.layout.roles.quasi, folders[1] / draft.summary.files[0][0], folders[0] / MAPPING)
         return draft
-
-
-def _quasi(labels: Mapping[str, Any], numbers: Floats, records: TableRecords) -> pa.Table:
-    """The quasi-identifiers as a table, numbers as numbers."""
-    layout = records.table.layout
-    columns = dict(labels) | dict(zip(layout.numbers, map(pa.array, numbers.T), strict=True))
-    return pa.table({name: columns[name] for name in layout.roles.quasi})
-
-
-def _by_meaning(ontology: Any, names: Sequence[str]) -> dict[str, Any]:
-    """The ontologies of columns that have one; plain categories are equal or not."""
-    if isinstance(ontology, Mapping):
-        return {name: ontology.get(name) or WordNet() for name in names}
-    return dict.fromkeys(names, WordNet() if ontology is None else ontology) if names else {}

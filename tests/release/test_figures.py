@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from shoal.release.publishing.figures import euclidean_distances
+from shoal.release.figures import euclidean_distances
 
 
 def test_rows_that_did_not_move_keep_the_order_of_all_pairs() -> None:

@@ -1,9 +1,10 @@
-"""Sketches of single records, by delta or by k-variance, step by step: without groups, and no crowd is promised."""
+"""Documents released as sketches: of single records, by delta or k-variance and without a crowd, or of their pools."""
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,18 +18,27 @@ from sklearn.base import clone
 
 from shoal.data.inputs import DocumentSource
 from shoal.errors import InputError
-from shoal.methods.pools import unit_rows
-from shoal.methods.sketches import DeltaSketch, KVarianceSketch, SketchKey
+from shoal.methods.pools import unit_rows, without_length
+from shoal.methods.sketches import CrowdSketch, DeltaSketch, KVarianceSketch, Sketches, SketchKey
 from shoal.methods.sketches.key import key_of
 from shoal.methods.sketches.sketches import SketchedRows
 from shoal.promises.values import crowd_figures, facts_of
+from shoal.release.documents.methods import DocumentMethod
 from shoal.release.documents.records import FittedCorpus, read_documents
-from shoal.release.documents.rows import DocumentRows, Ints, codes_of
+from shoal.release.documents.rows import (
+    CorpusTotals,
+    DocumentFacts,
+    DocumentRows,
+    Ints,
+    ReleasedDocuments,
+    Vocabulary,
+    codes_of,
+)
+from shoal.release.figures import FEW, NOT_PUBLISHED, SAMPLE, estimated_distances, spread_out
 from shoal.release.folders import MAPPING
-from shoal.release.publishing.figures import FEW, NOT_PUBLISHED, SAMPLE, estimated_distances, spread_out
 from shoal.release.writing import Draft, formulas_in, write_mapping_part
 from shoal.results.claims import NOTHING_MORE
-from shoal.results.summary import SketchFigures, Summary
+from shoal.results.summary import Distances, SketchFigures, Summary
 from shoal.terms.vector_space import VectorSpace
 
 SKETCH = "sketch"
@@ -212,3 +222,88 @@ class RecordSketchSteps:
         known = self.method.get_params()
         stated = {name: known[name] for name in ("delta", "k", "max_components", "blocks") if name in known}
         return {"vector_space": self.space.used_params(), "sketch": stated}
+
+
+class CrowdSketches:
+    """Every document is released as the sketch of its group's pool, which only the key can read."""
+
+    kind = "sketches"
+    whole = WHOLE
+    most_shown = SAMPLE
+
+    def __init__(self, method: CrowdSketch) -> None:
+        self.components = method.components
+        self.key = key_of(method.key, method.random_state)
+
+    def arranged(
+        self, documents: ReleasedDocuments, weights: sp.csr_matrix, vocabulary: Vocabulary
+    ) -> ReleasedDocuments:
+        """The documents in the order of their sketches.
+
+        What is sketched are the weights that a release of vectors would publish: functions of the pools alone.
+        """
+        lengths = np.full(weights.shape[0], self.components)
+        hashed = self.key.hashed(vocabulary.names.tolist())
+        sketches, rank = SketchedRows(weights, hashed, self.key, lengths, DECIMALS).sorted()
+        order = np.lexsort((codes_of(documents.rows.labels), rank[documents.groups]))
+        return replace(documents, rank=rank, order=order, sketches=sketches)
+
+    def first_row(self, documents: ReleasedDocuments) -> tuple[Any, ...]:
+        """What the first document is released as."""
+        return _taken(documents, documents.order[:1])[0].tolist(), documents.rows.labels[documents.order[0]]
+
+    def compared_by(self, method: DocumentMethod) -> CrowdSketches:
+        """What compares documents before and after."""
+        return self
+
+    def sample(
+        self, documents: ReleasedDocuments, chosen: Ints, weights: sp.csr_matrix, vocabulary: Vocabulary
+    ) -> tuple[sp.csr_matrix, Sketches]:
+        """Some documents before and after, for `distances`."""
+        return without_length(documents.rows.X[chosen]), _taken(documents, chosen)
+
+    def distances(self, samples: Sequence[Any], n_rows: int) -> Distances:
+        """Distances between the sampled documents before and after."""
+        before, after = zip(*samples, strict=True)
+        return estimated_distances(sp.csr_matrix(sp.vstack(before, format="csr")), Sketches.joined(after), n_rows)
+
+    def write(self, documents: ReleasedDocuments, weights: sp.csr_matrix, totals: CorpusTotals, path: Path) -> None:
+        """Write one row per document."""
+        assert documents.sketches is not None
+        rank = documents.rank[documents.groups[documents.order]]
+        write_sketches(path, documents.sketches, rank, documents.confidential(totals.label))
+
+    def draft(
+        self,
+        corpus: FittedCorpus,
+        method: DocumentMethod,
+        names: NDArray[Any],
+        facts: DocumentFacts,
+        stated: dict[str, Any],
+        matrix: Any,
+    ) -> Draft:
+        """What the files beside the rows hold; `stated` is the part of the summary that all forms have."""
+        warn_of_many_components(self.components, len(names))
+        stated |= {"method": f"{method.name}, sketched"}
+        parameters = method.parameters() | {"sketch": {"components": self.components}}
+        parameters["microaggregation"].pop("random_state", None)  # whoever gave one may have made the key of it
+        lengths = {self.components: corpus.n_rows}
+        return draft_of_sketches(
+            corpus, ("crowd sketches", None), lengths, stated, parameters, self.key, facts.formulas
+        )
+
+
+def _taken(documents: ReleasedDocuments, chosen: Ints) -> Sketches:
+    """The sketches of some documents."""
+    assert documents.sketches is not None
+    return documents.sketches.take(documents.rank[documents.groups[chosen]])
+
+
+def warn_of_many_components(components: int, n_terms: int) -> None:
+    """Sketches have the rank of what was sketched; far beyond it, signs can be solved for without the key."""
+    if components > n_terms:
+        warnings.warn(
+            f"components={components} for {n_terms} terms: the sketches show how many terms there are, and with many "
+            f"more components the sums of groups can be solved for without the key; use at most {n_terms}",
+            stacklevel=4,
+        )

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal import Hierarchy, Microaggregation, MixedMicroaggregation, Noise, Roles, load, protect, verify
-from shoal.release.publishing.figures import on_grid, published_means, round_step
+from shoal.release.figures import on_grid, published_means, round_step
 from tests.release.releases import quietly, release_frame, rows_of, smallest_class, steps_of
 
 pytestmark = pytest.mark.usefixtures("without_attack")

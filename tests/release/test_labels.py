@@ -29,7 +29,7 @@ from shoal import (
 )
 from shoal.methods.label_columns import ColumnReading, Flat
 from shoal.release.protect import Protected
-from shoal.release.publishing.labels import generalisation
+from shoal.release.tables.labels import generalisation
 
 pytestmark = pytest.mark.usefixtures("without_attack")
 

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal import Hierarchy
-from shoal.release.publishing.labels import MISSING, concept_tree
+from shoal.release.tables.labels import concept_tree
+from shoal.release.tables.rows import MISSING
 
 SPORT = Hierarchy.from_pairs(
     [

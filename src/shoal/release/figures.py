@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +19,7 @@ from shoal.errors import InputError
 from shoal.methods.numeric import coarsened, scale_of
 from shoal.methods.sketches import Sketches
 from shoal.methods.sketches.sketches import dot_products
-from shoal.results.summary import ColumnChange, Distances, StatedLoss
+from shoal.results.summary import Distances, StatedLoss
 from shoal.results.utility import Loss
 from shoal.utility.vector_space import order_kept
 
@@ -40,7 +39,7 @@ def cosine_distances(before: sp.csr_matrix, after: sp.csr_matrix, n_rows: int) -
         distances: NDArray[np.float64] = np.clip(1.0 - products[np.triu_indices(X.shape[0], 1)], 0.0, 1.0)
         return distances
 
-    return _histogram(measure(before), measure(after), np.linspace(0.0, 1.0, BINS + 1), n_rows)
+    return histogram(measure(before), measure(after), n_rows, top=1.0)
 
 
 def estimated_distances(before: sp.csr_matrix, after: Sketches, n_rows: int) -> Distances:
@@ -51,7 +50,7 @@ def estimated_distances(before: sp.csr_matrix, after: Sketches, n_rows: int) -> 
     lengths = np.sqrt(np.maximum(np.diag(products), np.finfo(np.float64).tiny))
     cosines = (products / lengths / lengths[:, None])[pairs]
     measured = np.clip(1.0 - (unit @ unit.T).toarray()[pairs], 0.0, 1.0)
-    return _histogram(measured, np.maximum(1.0 - cosines, 0.0), np.linspace(0.0, 1.0, BINS + 1), n_rows)
+    return histogram(measured, np.maximum(1.0 - cosines, 0.0), n_rows, top=1.0)
 
 
 def euclidean_distances(
@@ -60,18 +59,7 @@ def euclidean_distances(
     """Histogram of the distances of standardised rows; the last bin holds all that are farther. `n_rows` as above."""
     n_rows = len(before) if n_rows is None else n_rows
     rows = spread_out(len(before), SAMPLE)
-    return _up_to_most(pdist(before[rows]), pdist(after[rows]), n_rows, SAMPLE)
-
-
-def distances_in_meaning(before: NDArray[np.float64], after: NDArray[np.float64], n_rows: int) -> Distances:
-    """Histogram of distances already measured; the last bin holds all that are farther."""
-    return _up_to_most(before, after, n_rows, MOST_IN_MEANING)
-
-
-def _up_to_most(measured: NDArray[np.float64], after: NDArray[np.float64], n_rows: int, sample: int) -> Distances:
-    # A rounded quantile, not the maximum: that would tell how far the most unusual record is out.
-    top = float(f"{max(np.quantile(measured, 0.95), 1e-6):.1g}") if len(measured) else 1.0
-    return _histogram(measured, after, np.linspace(0.0, top, BINS + 1), n_rows, sample)
+    return histogram(pdist(before[rows]), pdist(after[rows]), n_rows)
 
 
 def spread_out(n_rows: int, most: int) -> NDArray[np.int64]:
@@ -79,7 +67,12 @@ def spread_out(n_rows: int, most: int) -> NDArray[np.int64]:
     return np.unique(np.linspace(0, n_rows - 1, min(n_rows, most)).astype(np.int64))
 
 
-def _histogram(before: Any, after: Any, edges: NDArray[np.float64], n_rows: int, sample: int = SAMPLE) -> Distances:
+def histogram(before: Any, after: Any, n_rows: int, sample: int = SAMPLE, top: float | None = None) -> Distances:
+    """Distances of pairs before and after; the last bin holds all that are farther than `top`. `n_rows` as above."""
+    if top is None:  # a rounded quantile, not the maximum: that would tell how far the most unusual record is out
+        top = float(f"{max(np.quantile(before, 0.95), 1e-6):.1g}") if len(before) else 1.0
+    edges = np.linspace(0.0, top, BINS + 1)
+
     def shares(distances: NDArray[np.float64]) -> tuple[float, ...]:
         counts = np.histogram(np.minimum(distances, edges[-1]), bins=edges)[0]
         return tuple((counts / max(len(distances), 1)).round(6).tolist())
@@ -140,15 +133,6 @@ def limits_of(values: Floats, k: int) -> Limits:
     drawn_in = min(max(k, n_rows // DRAWN_IN), n_rows // MOST_DRAWN_IN)
     ranked = np.sort(values, axis=0)
     return Limits(ranked[drawn_in], ranked[n_rows - 1 - drawn_in])
-
-
-def dominance(values: Floats) -> Floats:
-    """The largest share that one record has of each column's squared deviations; 0 for a constant column."""
-    squares = (values - values.mean(axis=0)) ** 2
-    total = squares.sum(axis=0)
-    varies = (values.max(axis=0) > values.min(axis=0)) & (total > 0.0)
-    shares: Floats = np.divide(squares.max(axis=0, initial=0.0), total, out=np.zeros_like(total), where=varies)
-    return shares
 
 
 ADDED = 0.01  # of the squared error, that rounding may add
@@ -234,58 +218,10 @@ DIGITS = 3  # of the loss: more would tell, of two releases, what one record add
 UNMOVED = 1e-12  # relative: a mean of equal values may differ from them by a rounding
 
 
-def reasons_withheld(moved: NDArray[np.int64], dominance: Floats) -> tuple[str | None, ...]:
-    """Why the figures of each column are not published; None: they are.
-
-    `moved` counts the records that their group's mean changed, before any rounding of it.
-    """
-    pairs = zip(moved.tolist(), dominance.tolist(), strict=True)
-    return tuple(FEW_MOVED if 0 < count < FEW else DOMINATED if share > DOMINANT else None for count, share in pairs)
-
-
 def moved_records(values: Floats, means: Floats) -> NDArray[np.int64]:
     """How many records of each column are not the mean of their group."""
     moved: NDArray[np.int64] = np.sum(np.abs(values - means) > UNMOVED * np.abs(values), axis=0)
     return moved
-
-
-def warn_of_dominance(names: Sequence[str], shares: Floats, n_rows: int) -> None:
-    """Tell the owner which columns one record decides: the rows of its group give it away, whatever is stated."""
-    for name, share in zip(names, shares.tolist(), strict=True):
-        if share > DOMINANT and n_rows >= FEW:  # of very few records, one always decides
-            warnings.warn(
-                f"{shown(name)}: one record or person makes up {share:.0%} of what varies in this column, and the mean "
-                "of its group tells it to whoever can guess the others; cap the largest values or leave it out",
-                stacklevel=2,
-            )
-
-
-def changes_of(
-    names: Sequence[str],
-    values: Floats,
-    released: Floats,
-    limits: Limits,
-    loss: Floats,
-    steps: Floats,
-    reasons: Sequence[str | None],
-) -> tuple[ColumnChange, ...]:
-    """What may be published of each column, in as many digits: its rows before and after, gaps as NaN, and its loss."""
-    before, after = limits.spread(values), limits.spread(released)
-    shown_values = [column[~np.isnan(column)] for column in released.T]
-    reasons = [NO_VALUE if not len(one) else why for one, why in zip(shown_values, reasons, strict=True)]
-    return tuple(
-        ColumnChange(
-            name=name,
-            median=float(np.median(shown_values[place])),
-            spread_before=float(f"{before[place]:.3g}"),
-            spread_after=float(f"{after[place]:.3g}"),
-            loss=round(float(loss[place]), 3),
-            step=float(steps[place]) or None,
-        )
-        if reasons[place] is None
-        else ColumnChange(name, None, None, None, None, float(steps[place]) or None, reasons[place])
-        for place, name in enumerate(names)
-    )
 
 
 def published_means(values: Floats, means: Floats, k: int) -> Floats:
