@@ -19,8 +19,10 @@ import pytest
 import shoal
 from tests.cli.run import PATIENCE, SHOAL, default_signals, snapshot
 
-PARTS = ["protect", "parts/*.csv", "-o", "new/out", "--quasi", "a,b,c", "--blocks", "5000", "--time-budget", "300"]
-TABLE = ["protect", "people.csv", "-o", "out", "--quasi", "a,b,c", "--time-budget", "300", "--no-attack"]
+# Kinds are stated, so that no doubt about a column adds a note to what is printed.
+STATED = ["--quasi", "a,b,c", "--kind", "a=whole,b=whole,c=whole", "--time-budget", "300"]
+PARTS = ["protect", "parts/*.csv", "-o", "new/out", *STATED, "--blocks", "5000"]
+TABLE = ["protect", "people.csv", "-o", "out", *STATED, "--no-attack"]
 SETTLED = 0.2  # seconds after which a step that was announced is most likely under way; it passes if it is not
 
 

@@ -109,8 +109,7 @@ def _warn_of_doubts(name: str, kind: Kind, recognised: Recognised) -> None:
     if recognised.note and kind in NUMBERS:
         warnings.warn(
             Note(
-                f"{shown(name)} is averaged, and its numbers occur as irregularly as codes do; if they are codes, say "
-                "so: {option}",
+                f"{shown(name)} is averaged; if its numbers are codes, say so: {{option}}",
                 f"kinds {shown(name)}=code",
             ),
             stacklevel=2,
