@@ -624,7 +624,7 @@ TABLES = [
     table_case("quotes that do not fit in the header", "quotes in the header", '"age"x,income\n1,2\n'),
     table_case("text in a column of numbers", "first in row 4", column(1, 2, 3, "s3cret", 5, 6)),
     table_case("thousands or decimals", "--decimal", csv_of("age;income", *(f"{n + 1},500;{n}" for n in SIX))),
-    table_case("commas and points", "--decimal", csv_of("age;income", *(f"{n},5;{n}.5" for n in SIX))),
+    table_case("commas and points", "--decimal comma", csv_of("age;income", *(f"{n},5;{n}.512" for n in SIX))),
     table_case("commas and semicolons", "--delimiter", csv_of("age,a;income,b", *(f"{n},5;{n},5" for n in SIX))),
     table_case("a missing value", "1 missing value (first in row 3)", column(1, 2, "", 4, 5, 6)),
     table_case("NaN", "missing value", column(1, 2, "NaN", 4, 5, 6)),

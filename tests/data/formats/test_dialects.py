@@ -152,6 +152,14 @@ def test_columns_with_commas_and_columns_with_points_are_each_read_by_their_own_
     assert "but a point in b" in said[0]
 
 
+def test_points_that_may_divide_thousands_beside_decimal_commas_are_refused_until_said(tmp_path) -> None:
+    content = b"a;b\n137,17;2.521\n103,49;4.452\n98,5;9.500\n"
+    with pytest.raises(InputError, match="may be a decimal sign or divide thousands"):
+        read(tmp_path, content)
+    data, _, _ = read(tmp_path, content, decimal="comma")
+    assert data["b"].to_pylist() == [2521, 4452, 9500]
+
+
 def test_points_between_thousands_of_another_column_are_read_where_one_shows_the_decimal_comma(tmp_path) -> None:
     data, _, _ = read(tmp_path, b"a;b\n1.234,56;1.234\n9,50;12\n2,50;2.000.000\n")
     assert data["b"].to_pylist() == [1234, 12, 2000000]

@@ -175,10 +175,11 @@ def parse_in_dialect(
     utf8 = content if encoding == "utf-8" and whole is text else whole.encode("utf-8", "surrogateescape")
     data = parse_table(utf8, kind, name, verbatim, delimiter)
     decimal = given.decimal or _decimal(data, delimiter, name)
+    thousands: list[str] = []
     pointed = [field.name for field in data.schema if pa.types.is_floating(field.type)]
     if decimal == "," and pointed:  # points between thousands: 1.234
         texts = parse_table(utf8, kind, name, {*verbatim, *pointed}, delimiter)
-        thousands = [column for column in pointed if _are_amounts(_given_texts(texts[column]), ",")]
+        thousands = [column for column in pointed if _divides_thousands(texts[column], given, name)]
         data = parse_table(utf8, kind, name, {*verbatim, *thousands}, delimiter)
         if others := [column for column in pointed if column not in thousands]:
             warnings.warn(
@@ -204,7 +205,21 @@ def parse_in_dialect(
             ),
             stacklevel=4,
         )
-    return _with_amounts(data, set(verbatim), decimal, name), None if dialect == usual else dialect
+    return _with_amounts(data, set(verbatim), decimal, name, thousands), None if dialect == usual else dialect
+
+
+def _divides_thousands(column: pa.ChunkedArray, given: TableFile, name: str) -> bool:
+    """Whether the points of a column divide thousands where the decimal sign is a comma; 2.521 may be either."""
+    cells = _given_texts(column)
+    if not all_match(cells, GROUPED) or _are_amounts(cells, ","):
+        return _are_amounts(cells, ",")
+    if given.decimal is None:
+        raise InputError(
+            f"{name} has decimal commas, and a column of numbers such as 2.521, whose point may be a decimal sign or "
+            "divide thousands; if it divides thousands: {option}; otherwise write that column with commas",
+            "decimal comma",
+        )
+    return True
 
 
 def is_usual(head: bytes, kind: str, name: str) -> bool:
@@ -318,7 +333,7 @@ def _may_be_thousands(column: pa.ChunkedArray) -> bool:
     return bool(pc.all(whole).as_py()) and (pc.mean(pc.cast(third_digit, pa.int8())).as_py() or 0.0) > 0.5
 
 
-def _with_amounts(data: pa.Table, verbatim: set[str], decimal: str, name: str) -> pa.Table:
+def _with_amounts(data: pa.Table, verbatim: set[str], decimal: str, name: str, thousands: Sequence[str]) -> pa.Table:
     """Columns of text in which every cell is a number with a decimal comma, or an amount such as $1,234.50, as numbers.
 
     Columns that are released as they are stay as they are.
@@ -331,7 +346,7 @@ def _with_amounts(data: pa.Table, verbatim: set[str], decimal: str, name: str) -
         commas = decimal == "," and (
             all_match(cells, AS_IT_STANDS) if column in verbatim else _have_decimal_comma(cells)
         )
-        if commas or (column not in verbatim and _are_amounts(cells, decimal)):
+        if commas or column in thousands or (column not in verbatim and _are_amounts(cells, decimal)):
             numbers = plain_amounts(data[column], decimal, thousands_mark(cells, decimal) or "")
             whole = not any_match(cells, re.escape(decimal) + r"\d|[eE]")
             data = data.set_column(number, column, numbers.cast(pa.int64() if whole else pa.float64()))
