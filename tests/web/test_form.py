@@ -83,7 +83,7 @@ def test_what_a_form_says_becomes_the_plan_and_what_it_does_not_say_stays(plan: 
 def test_a_column_with_a_part_of_its_own_is_in_no_list(plan: Request, look: Look) -> None:
     changed = edited(plan, Fields({"person": ["height"]}), look, Path)
     assert changed.promises.person == "height" and changed.columns.quasi == ("age", "town")
-    assert PlanForm(changed, look).role_of("height") == "drop"
+    assert PlanForm(changed, look).role_of("height") == "person"
 
 
 def test_what_is_said_of_a_column_goes_when_its_role_has_no_use_for_it(plan: Request, look: Look) -> None:
@@ -140,3 +140,12 @@ def test_a_plan_for_another_table_is_refused_and_none_leads_out_of_the_workbench
     opened, lost = opened_plan(brought, upload, look, workspace)
     assert opened.source == str(upload.path) and lost == ("passwd",)
     assert opened.given == {"quasi": ("age",)}
+
+
+def test_a_weight_is_shown_as_the_weight_until_it_gets_another_role(plan: Request, look: Look) -> None:
+    weighed = edited(plan, Fields({"weight": ["height"], "role-1": ["quasi"]}), look, Path)
+    assert PlanForm(weighed, look).role_of("height") == "weight" and "height" not in (weighed.columns.quasi or ())
+    same = edited(weighed, Fields({"role-1": ["weight"], "weight": ["height"]}), look, Path)
+    assert same.columns.weight == "height" and same.columns.drop is None
+    dropped = edited(weighed, Fields({"role-1": ["drop"]}), look, Path)
+    assert dropped.columns.weight is None and dropped.columns.drop == ("height",)

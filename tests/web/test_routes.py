@@ -120,15 +120,15 @@ def test_a_file_that_cannot_be_read_offers_how_else_it_could_be(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(WorkerProcess, "call", _at_once)
-    upload = upload_of(client, "odd.csv", "age;jalapeño\n1;2\n3;4\n".encode("cp850"))
+    upload = upload_of(client, "odd.csv", "age;Küche\n1;2\n3;4\n".encode("cp850"))
     refused = client.get(f"/protect/{upload}")
     assert refused.status_code == 422 and "This file cannot be read" in refused.text
     assert 'name="encoding"' in refused.text and "--" not in refused.text.partition("<main")[2]
     read = client.get(f"/protect/{upload}?encoding=cp850&delimiter=semicolon")
-    assert read.status_code == 200 and '<th scope="col">jalapeño</th>' in read.text
+    assert read.status_code == 200 and '<th scope="col">Küche</th>' in read.text
     sent = {"role-0": "quasi", "role-1": "quasi", "k": "2"}
     assert client.post(f"/plan/{upload}/curve", data=sent).json()["records"] == 2
-    assert client.get(f"/plan/{upload}/groups/1").json()["column"] == "jalapeño"
+    assert client.get(f"/plan/{upload}/groups/1").json()["column"] == "Küche"
     explored = client.get(f"/explore/{upload}")  # the plan says how the file is read
     assert explored.status_code == 200 and "--encoding cp850" in explored.text
     picture = upload_of(client, "picture.png", b"PNG")
@@ -160,3 +160,11 @@ def test_no_page_speaks_of_options_or_of_places_in_the_private_folder(said: str,
     words = for_people(said)
     assert shown in words
     assert "--" not in words and "/" not in words
+
+
+@pytest.mark.parametrize("kind", ["protect", "explore", "audit"])
+def test_the_first_rows_are_read_as_the_columns_are(client: TestClient, kind: str) -> None:
+    rows = "".join(f"{20 + row % 9};{'Köln' if row % 2 else 'Düren'};{row},5\n" for row in range(30))
+    upload = upload_of(client, "people.csv", f"Alter;Größe;Höhe\n{rows}".encode("latin-1"))
+    shown = client.get(f"/{kind}/{upload}").text
+    assert "<td>Köln</td>" in shown and "<td>0.5</td>" in shown and "<legend>Größe</legend>" in shown

@@ -25,8 +25,13 @@ from shoal.web.workspace import Upload
 BESIDE_K = ("k", "l", "person", "missing")
 UNITS = ("person", "household", "weight")
 KINDS = {"table": TABLES, "documents": DOCUMENTS, "baskets": BASKETS}
-# The roles that many columns may have. Other roles, such as the person's, belong to one column, which is a field.
+# The roles that many columns may have, and the parts that one column has, such as the person's: each is a field, too.
 ROLES = {name: one for name, one in OPTIONS.items() if one.about.role and isinstance(one.about.value, Columns)}
+PARTS = {
+    name: one.about.role.replace("-", " ").capitalize()
+    for name, one in OPTIONS.items()
+    if one.about.role and isinstance(one.about.value, Column)
+}
 OF_COLUMNS = {name: one for name, one in OPTIONS.items() if one.about.column}
 DROP = "drop"
 # Fields that only another field's value makes sense of.
@@ -87,6 +92,20 @@ class Field:
         return self.option.about.label or self.option.key.replace("_", " ").capitalize()
 
     @property
+    def help(self) -> str:
+        """What it means, where its label and its choices do not say it."""
+        about = self.option.about
+        in_words = len(OF_CHOICES.get(self.option.name, ())) > 1
+        if in_words or (about.column and self.kind not in ("number", "text")):
+            return ""
+        return about.help.replace(", comma-separated", "")
+
+    @property
+    def part(self) -> str:
+        """Of a field for a column with a part of its own: what that column is."""
+        return PARTS.get(self.option.name, "")
+
+    @property
     def bounds(self) -> dict[str, str]:
         """Of a number: its least, its largest and its steps, as a page has them."""
         value = _single(self.option)
@@ -109,11 +128,12 @@ class PlanForm:
         self.plan, self.look = plan, look
         self._values = {name: known.default for name, known in OPTIONS.items()} | plan.given
         listed = {column: name for name in ROLES for column in self._values[name] or ()}
+        listed |= {self._values[name]: name for name in PARTS if self._values[name]}
         self._named = {column for name in OF_COLUMNS for column in _listed(self._values[name])}
         self._role_of = {column.name: listed.get(column.name, DROP) for column in look.columns}
 
     def role_of(self, column: str) -> str:
-        """The option that lists the column; a column that none lists is left out."""
+        """The option that names the column; a column that none names is left out."""
         return self._role_of[column]
 
     @property
@@ -224,15 +244,17 @@ def edited(request: Request, fields: Fields, look: Look, file_of: Callable[[str]
 
 
 def _take_roles(options: dict[str, Any], fields: Fields, before: PlanForm) -> None:
-    """The lists of columns. A column with a part of its own, such as the person's, is in none."""
-    apart = {options.get(name) for name, known in OPTIONS.items() if isinstance(known.about.value, Column)}
+    """The lists of columns. One with a part of its own, such as the person's, is in none until it has another role."""
     columns_of: dict[str, list[str]] = {name: [] for name in ROLES}
     for place, column in enumerate(before.look.columns):
-        role = fields.last(f"role-{place}") if fields.has(f"role-{place}") else before.role_of(column.name)
-        if role not in ROLES:
+        known = before.role_of(column.name)
+        role = fields.last(f"role-{place}") if fields.has(f"role-{place}") else known
+        if role not in ROLES and role not in PARTS:
             raise InputError(f"column {shown(column.name)} has no role; choose one")
-        if column.name not in apart:
-            columns_of[role].append(column.name)
+        if known in PARTS and role in ROLES and options.get(known) == column.name:
+            options[known] = None
+        if column.name not in {options.get(name) for name in PARTS}:
+            columns_of[role if role in ROLES else DROP].append(column.name)
     options |= {name: columns or None for name, columns in columns_of.items()}
 
 

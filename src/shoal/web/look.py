@@ -2,36 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from shoal.data.files import kind_of
-from shoal.data.sources import TableFile, format_of
-from shoal.request.request import OPTIONS
-
-if TYPE_CHECKING:
-    from shoal.web.requests import Fields
 import json
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 
 from shoal.data.corpus import Corpus
 from shoal.data.delimited import stream_rows
-from shoal.data.files import PathLike, is_folder, open_text, shown
+from shoal.data.files import PathLike, is_folder, kind_of, open_text, shown
 from shoal.data.files import reading as reading_file
 from shoal.data.formats.subprocess_reader import sheet_names_in_subprocess
 from shoal.data.kinds.inspection import ColumnInspection, Inspection, inspect
 from shoal.data.kinds.recognition import plain_values
+from shoal.data.kinds.sampling import is_usual_file
 from shoal.data.records import read_columns
+from shoal.data.sources import TableFile, format_of
 from shoal.data.table import read_table
 from shoal.errors import InputError
+from shoal.request.request import OPTIONS
 from shoal.web.worker_process import WorkerProcess
 from shoal.web.workspace import Upload
+
+if TYPE_CHECKING:
+    from shoal.web.requests import Fields
 
 Reading = Mapping[str, str]  # what was chosen, by the name of the option
 
@@ -101,6 +99,7 @@ class Look:
     text: str = ""  # the one that holds the text, if it is not the one that is taken by itself
     reading: Reading = field(default_factory=dict)  # how it was read, where that was chosen
     sheets: tuple[str, ...] = ()  # of a spreadsheet
+    read_as: str = ""  # what was recognised of a text file that is not written in the usual way
 
     @property
     def is_table(self) -> bool:
@@ -130,8 +129,8 @@ def look_at(path: Path, text_column: str | None = None, reading: Reading | None 
             chosen.setdefault("sheet", sheets[0])
         inspection = inspect(opened(path, chosen))
         if inspection.kind == "table":
-            header, rows = _first_rows(opened(path, chosen))
-            return Look(inspection, header, rows, reading=chosen, sheets=sheets)
+            header, rows, read_as = _first_rows(opened(path, chosen))
+            return Look(inspection, header, rows, reading=chosen, sheets=sheets, read_as=read_as)
     corpus = Corpus(path, text_column=text)
     if text is not None:
         inspection = inspect(corpus)
@@ -178,20 +177,23 @@ def different_values(data: Any, columns: Sequence[str], most: int | None = None)
     return {column: sorted(str(value) for value in values.to_pylist()) for column, values in found.items()}
 
 
-def _first_rows(path: Path | TableFile) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+def _first_rows(path: Path | TableFile) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...], str]:
+    """The names of the columns, the first rows, and how an unusual text file is read."""
     kind = kind_of(path)
     with reading_file(path):
-        if kind in ("csv", "tsv") and not isinstance(path, TableFile):
+        if kind in ("csv", "tsv") and not isinstance(path, TableFile) and is_usual_file(path, kind):
             with open_text(path, newline="") as stream:
                 header, rows = stream_rows(stream, kind, shown(path))
-                return tuple(header), _cells(row or [] for row in islice(rows, FIRST))
+                return tuple(header), _cells(row or [] for row in islice(rows, FIRST)), ""
         if kind == "parquet":
             file = pq.ParquetFile(path)
             batch = next(file.iter_batches(batch_size=FIRST), None)
             columns = [] if batch is None else [column.to_pylist() for column in batch.columns]
-            return tuple(file.schema_arrow.names), _cells(zip(*columns, strict=True))
-    data = read_table(path).data.slice(0, FIRST)
-    return tuple(data.column_names), _cells(zip(*(column.to_pylist() for column in data.columns), strict=True))
+            return tuple(file.schema_arrow.names), _cells(zip(*columns, strict=True)), ""
+    table = read_table(path)
+    first = table.data.slice(0, FIRST)
+    cells = _cells(zip(*(column.to_pylist() for column in first.columns), strict=True))
+    return tuple(first.column_names), cells, table.dialect.in_words if table.dialect else ""
 
 
 def _cells(rows: Iterable[Iterable[Any]]) -> tuple[tuple[str, ...], ...]:

@@ -13,6 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from shoal.data.kinds.inspection import Band
 from shoal.pages import words
+from shoal.web.form import PARTS
 from shoal.web.result import attack_in_words, figures, has_leaks, open_points, signed_by
 from shoal.web.wording import PROMISES, for_people
 
@@ -46,6 +47,7 @@ def _environment() -> Environment:
         "open_points": open_points,
         "attack_in_words": attack_in_words,
         "leaks": has_leaks,
+        "parts_of_columns": PARTS,
         "signed_by": signed_by,
     }
     return environment

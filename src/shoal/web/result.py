@@ -13,6 +13,7 @@ from shoal.request.request import Request
 from shoal.verification.release_files import ReleaseFolder
 from shoal.verification.signatures import KEY_TYPE, fingerprint_of, read_signature
 from shoal.web.jobs import Job
+from shoal.web.wording import for_people
 
 RELEASE = "release"
 
@@ -143,7 +144,7 @@ def _crowd(anonymity: Mapping[str, Any]) -> Figure:
 def _records(promises: Mapping[str, Any], withheld: list[Mapping[str, Any]]) -> Figure:
     if not withheld:
         return Figure("Records", number(promises["rows"]), "All records are in the release.")
-    reasons = "; ".join(f"{group['count']:,}: {group['reason']}" for group in withheld)
+    reasons = "; ".join(f"{group['count']:,}: {for_people(group['reason'])}" for group in withheld)
     left_out = sum(group["count"] for group in withheld)
     return Figure("Records", number(promises["rows"]), f"{count(left_out, 'record')} withheld ({reasons}).")
 

@@ -53,6 +53,18 @@ _WORDING = tuple(
         (r"say which sign is the decimal one: --decimal comma or --decimal point", "save it with decimal points"),
         (r"use --format text( or html)?", "choose text as the form of the release"),
         (r"give it in SHOAL_PASSPHRASE, or type it", "enter it"),
+        (r"a quasi-identifier is missing", "a protected column has no value"),
+        (r"write protect\b", "choose Protect"),
+        (r"write drop\b", "choose Drop"),
+        (r"write allow = true", "choose Keep and allow it under More about this column"),
+        (r'write kind = "number"', "say under More about this column that they are amounts"),
+        (r'write kind = "code"', "say so under More about this column"),
+        (r'write role = "person"', "choose it as the column that says whose a record is"),
+        (r'write role = "weight"', "choose it as the sampling weight"),
+        (
+            r"looks like codes for missing values: missing_codes = \[(.*)\]; if they are values, leave that out",
+            r"\1 counts as missing; if it is a value, clear Missing codes under More about this column",
+        ),
         (r" \(--[a-z-]+\)", ""),
         (r" (?:with|in) --[a-z-]+(?:(?:,| and) --[a-z-]+)*", ""),
     )

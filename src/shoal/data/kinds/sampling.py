@@ -48,7 +48,7 @@ def sample_table(source: Any, most: int = SAMPLE) -> TableSample:
     plain = isinstance(source, str | os.PathLike) and not isinstance(source, TableFile) and format_of(source) is None
     if plain and not is_folder(source) and os.stat(source).st_size > LARGE:
         kind, packed = kind_of(source), os.fspath(source).lower().endswith(".gz")
-        if kind in ("csv", "tsv") and _is_usual(source, kind):
+        if kind in ("csv", "tsv") and is_usual_file(source, kind):
             with reading(source):
                 return _of_text(source, kind, kind + ".gz" * packed, most)
         if kind == "parquet":
@@ -143,7 +143,7 @@ def _of_parquet(source: Any, most: int) -> TableSample:
     return thinned.sample("parquet")
 
 
-def _is_usual(source: Any, kind: str) -> bool:
+def is_usual_file(source: Any, kind: str) -> bool:
     """Whether the first rows show that the file is written in the usual way; any other is read as a whole."""
     with reading(source), open_bytes(source) as stream:
         return is_usual(stream.read(1 << 18), kind, shown(source))

@@ -21,6 +21,12 @@ function withheld() {
   return ` ${inWords(incomplete, "row")} ${lack} left out, too.`;
 }
 
+const partsNamed = () =>
+  columns
+    .flatMap((column) => [...column.querySelectorAll(".roles .part input:checked + span")])
+    .map((part) => `1 ${part.textContent.toLowerCase()}, `)
+    .join("");
+
 /** Whether there is something to protect, in one sentence. */
 function summarise() {
   const summary = document.getElementById("summary");
@@ -34,7 +40,7 @@ function summarise() {
   run.disabled = !has("quasi");
   summary.textContent = run.disabled
     ? "Choose Protect for at least one column that others may know of a person."
-    : `${inWords(has("quasi"), "column")} protected, ${kept} released as ${kept === 1 ? "it is" : "they are"}, ${has("drop")} left out.${withheld()}`;
+    : `${inWords(has("quasi"), "column")} protected, ${kept} released as ${kept === 1 ? "it is" : "they are"}, ${partsNamed()}${has("drop")} left out.${withheld()}`;
 }
 
 /** What only some choices need to know: how strong, how frequent. */
@@ -45,13 +51,36 @@ function showNeeded() {
   }
 }
 
-/** A column with a record's person, name or own k is not released, and its role says so for as long as it is chosen. */
+/** A column that is the weight, the person or the like has no other role; choosing one ends that part. */
+const parts = [...form.querySelectorAll("[data-part]")];
+const columnNamed = (name) => columns.find((one) => one.querySelector("legend").textContent === name);
 const roleBefore = new Map();
-function dropChosen({ name, value }) {
-  roleBefore.get(name)?.click();
-  const column = columns.find((one) => one.querySelector("legend").textContent === value);
-  roleBefore.set(name, column?.querySelector(".roles input:checked"));
-  column?.querySelector(".roles [value=drop]").click();
+function endPart(select) {
+  const pill = form.querySelector(`.roles [value=${select.name}]`);
+  if (!pill) return;
+  const roles = pill.closest(".roles");
+  if (pill.checked) roles.querySelector(`[value=${roleBefore.get(select.name) ?? "drop"}]`).checked = true;
+  pill.closest("label").remove();
+}
+function beginPart(select) {
+  endPart(select);
+  const column = columnNamed(select.value);
+  if (!column) return;
+  roleBefore.set(select.name, role(column));
+  const pill = column.querySelector(".roles label").cloneNode(true);
+  pill.querySelector("input").value = select.name;
+  pill.querySelector("span").textContent = select.dataset.part;
+  pill.className = "part";
+  column.querySelector(".roles").append(pill);
+  pill.querySelector("input").checked = true;
+}
+function endPartsLeft() {
+  for (const select of parts) {
+    const column = columnNamed(select.value);
+    if (!column || role(column) === select.name) continue;
+    select.value = "";
+    endPart(select);
+  }
 }
 
 /** Keep what is chosen now; those who need it kept wait for this. */
@@ -101,17 +130,18 @@ for (const details of form.querySelectorAll(".of-column")) {
 }
 
 const settle = () => {
+  endPartsLeft();
   summarise();
   showNeeded();
   return keep();
 };
 form.addEventListener("change", async ({ target }) => {
   if (!target.name) return;
-  if (["person", "k_column", "id_column"].includes(target.name)) dropChosen(target);
+  if (parts.includes(target)) beginPart(target);
   const details = target.closest(".column")?.querySelector(".of-column");
   await settle();
   if (details?.querySelector(".fields")) await showColumn(details);
-  if (/-\d+$|^(missing|text_column|id_column|label_column|person|k_column)$/.test(target.name)) estimate();
+  if (/-\d+$|^(missing|text_column|id_column|label_column|person|household|weight|k_column)$/.test(target.name)) estimate();
 });
 form.addEventListener("uploaded", async ({ target }) => {
   const details = target.closest(".of-column");
