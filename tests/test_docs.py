@@ -77,7 +77,7 @@ def made_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def workplace(made_once: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with sample/, letters/ and subjects/ as the pages expect, and the sample's files beside them.
 
-    An exploration tries every third of its trials there.
+    An exploration tries every sixth of its trials there, and sketches to compare with have 64 numbers, not 512.
     """
     place = tmp_path / "work"
     place.mkdir()
@@ -87,16 +87,19 @@ def workplace(made_once: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         shutil.copy(file, place)
     monkeypatch.chdir(place)
     first = Ways.first
-    monkeypatch.setattr(Ways, "first", lambda ways: first(ways)[::3])
+    monkeypatch.setattr(Ways, "first", lambda ways: first(ways)[::6])
     monkeypatch.setattr(Ways, "next_to", lambda *_: [])
     monkeypatch.setattr(
-        "shoal.assessment.exploration.documents.document_trials", lambda *kind: document_trials(*kind)[2:17:5]
+        "shoal.assessment.exploration.documents.document_trials", lambda *kind: document_trials(*kind)[2:17:7]
     )
+    monkeypatch.setattr("shoal.assessment.sketches.COMPONENTS", 64)
     return place
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=named)
-def test_the_code_of_a_page_runs(page: Path, workplace: Path) -> None:
+def test_the_code_of_a_page_runs_with_few_trials_of_an_exploration(
+    page: Path, workplace: Path, made_once: Path
+) -> None:
     if page.name in ("tutorial.md", "README.md"):  # These pages make their releases themselves.
         for name in ("letters", "subjects"):
             shutil.rmtree(workplace / name)
@@ -106,7 +109,11 @@ def test_the_code_of_a_page_runs(page: Path, workplace: Path) -> None:
             exec(compile(block.content, named(page), "exec"), namespace)
         elif block.kind == "console":
             for line, shown in block.commands():
-                run_command(line, shown)
+                if line[:2] == ["shoal", "demo"]:  # tests/cli/test_commands.py runs it
+                    assert line[2:] == ["-o", "demo"]
+                    shutil.copytree(made_once, "demo")
+                else:
+                    run_command(line, shown)
 
 
 def run_command(words: list[str], shown: list[str]) -> None:

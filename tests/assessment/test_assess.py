@@ -75,7 +75,7 @@ def test_a_key_puts_reordered_rows_side_by_side() -> None:
         (
             AFTER.sample(frac=1, random_state=0),
             {"columns": ["age", "pay"]},
-            "2 of 2 columns do not go with their counterparts",
+            "2 of 2 columns do not match their counterparts",
         ),
         (AFTER.assign(id="p1"), {"key": "id"}, "59 keys more than once in column id"),
         (AFTER.assign(id=[f"q{n}" for n in range(60)]), {"key": "id"}, "60 keys only in the original and 60 only in"),
@@ -93,7 +93,7 @@ def test_pairs_that_do_not_belong_together_are_refused(after: pd.DataFrame, opti
 
 def test_one_column_of_labels_does_not_make_shuffled_rows_belong_together() -> None:
     before = BEFORE.assign(town=["A", "B", "C"] * 20).drop(columns="id")
-    with pytest.raises(InputError, match="do not go with their counterparts"):
+    with pytest.raises(InputError, match="do not match their counterparts"):
         assess(before, before.sample(frac=1, random_state=0))
 
 

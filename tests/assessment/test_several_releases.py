@@ -128,7 +128,7 @@ def test_the_command_line_says_it_and_refuses_what_is_no_pair(first: Path, tmp_p
         (("two", "--with", "one", "--with-private", "nowhere"), "give the private folders"),
         (("two", "--with", "one", "--with-private", "bare-private"), "cannot be matched"),
         (("two", "--with-private", "one-private"), "name that, too: --with"),
-        (("two.csv", "--with", "one"), "and the protected table is none; give one"),
+        (("two.csv", "--with", "one"), "and the protected table is not one; give a release"),
     ):
         refused = run(tmp_path, "assess", "two.csv", words[0], "-o", "no", *words[1:])
         assert (refused.code, refused.err.count("\n")) == (2, 1), refused.err

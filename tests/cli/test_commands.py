@@ -98,7 +98,7 @@ def test_a_release_is_made_and_verifies(command: str, files: set[str], folder: P
     crowd = ", but NO crowd is promised: a record may be one of a kind" if "NO " in printed else ""
     assert checked.complaints == [
         f"shoal: all {len(checked.out.splitlines())} promises hold{crowd}; "
-        "it is not signed, so nothing tells who made it; figures that the report marks as stated are the owner's word"
+        "it is not signed, so nothing shows who made it; figures that the report marks as stated are the owner's word"
     ]
 
 
@@ -379,7 +379,7 @@ def test_a_release_changed_and_sealed_anew_breaks_the_promise_by_name(
     # A promise that no certificate can make is no certificate; else the seal fits.
     assert ("certificate" in broken) == (promise == "certificate")
     assert len(ran.complaints) == 1
-    assert "not hold" in ran.complaints[0]
+    assert "broken promises: " in ran.complaints[0]
 
 
 FOREIGN: dict[str, Callable[[Path], object]] = {

@@ -17,18 +17,18 @@ from pathlib import Path
 import pytest
 
 import shoal
-from tests.cli.run import PATIENCE, SHOAL, default_signals, snapshot
+from tests.cli.run import PATIENCE, SHOAL, default_signals, run, snapshot
 
 # Kinds are stated, so that no doubt about a column adds a note to what is printed.
 STATED = ["--quasi", "a,b,c", "--kind", "a=whole,b=whole,c=whole", "--time-budget", "300"]
-PARTS = ["protect", "parts/*.csv", "-o", "new/out", *STATED, "--blocks", "5000"]
+PARTS = ["protect", "parts/*.csv", "-o", "new/out", *STATED, "--blocks", "1000"]
 TABLE = ["protect", "people.csv", "-o", "out", *STATED, "--no-attack"]
 SETTLED = 0.2  # seconds after which a step that was announced is most likely under way; it passes if it is not
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    lines = [f"{n * 7919 % 10007},{n * 104729 % 9973},{n * 31 % 1009}\n" for n in range(20_000)]
+    lines = [f"{n * 7919 % 10007},{n * 104729 % 9973},{n * 31 % 1009}\n" for n in range(4_000)]
     (tmp_path / "parts").mkdir()
     for part in range(2):
         (tmp_path / f"parts/{part}.csv").write_text("a,b,c\n" + "".join(lines[part::2]))
@@ -112,17 +112,14 @@ def watched(folder: Path, *command: str) -> Iterator[Watched]:
         os.close(ours)
 
 
-@pytest.mark.parametrize("sent, code", [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
-def test_a_signal_ends_the_work_on_all_threads_and_leaves_nothing(
-    sent: signal.Signals, code: int, folder: Path
-) -> None:
+def test_a_signal_ends_the_work_on_all_threads_and_leaves_nothing(folder: Path) -> None:
     before = snapshot(folder)
     started = start(folder, *PARTS)
     wait_for("new/.out-unfinished-*", folder, started)
-    started.send_signal(sent)
+    started.send_signal(signal.SIGTERM)
     out, err = started.communicate(timeout=PATIENCE)
-    assert (started.returncode, out) == (code, ""), err
-    assert err == f"shoal: ended by {sent.name}; nothing unfinished is left behind\n"
+    assert (started.returncode, out) == (143, ""), err
+    assert err == "shoal: ended by SIGTERM; nothing unfinished is left behind\n"
     assert snapshot(folder) == before
 
 
@@ -175,11 +172,10 @@ shoal.cli.main()
     ("moments", "command"),
     [
         ("grouping", TABLE),
-        ("writing", [*TABLE, "--no-refine"]),
         ("refining,writing", TABLE),
         ("refining,writing", PARTS),
     ],
-    ids=["grouping", "writing", "the search, then writing", "the search in parts, then writing"],
+    ids=["grouping", "the search, then writing", "the search in parts, then writing"],
 )
 def test_an_interrupt_of_anything_but_the_search_leaves_nothing(moments: str, command: list[str], folder: Path) -> None:
     before = snapshot(folder)
@@ -264,23 +260,12 @@ def test_after_kill_9_the_next_run_names_what_was_left_and_how_to_remove_it(fold
     killed.communicate()
     left = sorted((folder / "new").iterdir())
     assert [stat.S_IMODE(path.stat().st_mode) for path in left] == [0o700, 0o700]
-    again = [
-        SHOAL,
-        "protect",
-        "people.csv",
-        "-o",
-        "new/out",
-        "--quasi",
-        "a,b,c",
-        "--no-refine",
-        "--no-attack",
-        "--force",
-    ]
+    again = ["protect", "people.csv", "-o", "new/out", "--quasi", "a,b,c", "--no-refine", "--no-attack", "--force"]
 
     def notes() -> list[str]:
-        done = subprocess.run(again, cwd=folder, capture_output=True, text=True, timeout=PATIENCE)
-        assert done.returncode == 0, done.stderr
-        return [line for line in done.stderr.splitlines() if "rm -r" in line]
+        done = run(folder, *again)
+        assert done.code == 0, done.err
+        return [line for line in done.err.splitlines() if "rm -r" in line]
 
     private, release = sorted(left, key=lambda path: "private" not in path.name)
     said = "shoal: note: an earlier run was killed and left private data behind; remove it: "

@@ -113,7 +113,7 @@ def test_a_row_that_is_not_utf8_is_named(write: Write) -> None:
 
 def test_quotes_that_do_not_fit_are_refused_before_they_swallow_rows(write: Write) -> None:
     assert "quote opened in row 2 never closes" in refusal(read_table, write("a.csv", 'a,b\n1,2\n3,"4\n5,6\n'))
-    assert "quotes in row 1 do not fit" in refusal(read_table, write("a.csv", 'a,b\n1,"2"x\n5,6\n'))
+    assert "quotes in row 1 are unbalanced" in refusal(read_table, write("a.csv", 'a,b\n1,"2"x\n5,6\n'))
 
 
 @pytest.mark.parametrize(

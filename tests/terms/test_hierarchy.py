@@ -108,7 +108,7 @@ def test_masked_codes_are_levels_like_any_other(read):
         ("child,parent\na,\nb,\n", r"2 roots \('a', 'b'\)"),
         ("a;;*\nb;x;*\n", "line 1 has an empty level between two others; name it"),
         ("a;x;one\nb;y;two\nc;x;one\n", r"2 roots \('one', 'two'\)"),
-        ('child,parent\n"a,b\n', "the quotes in line 2 do not fit"),
+        ('child,parent\n"a,b\n', "the quotes in line 2 are unbalanced"),
         ("child,parent\nKöln,Stadt\n".encode("latin-1"), "broken encoding; save it as UTF-8"),
         (b"child,parent\n\0,b\n", "is binary, not text; export it as CSV"),
     ],

@@ -292,7 +292,7 @@ def _without_gaps(before: pa.Table, after: pa.Table, numbers: Sequence[str]) -> 
 
 
 def _check_related(pair: AlignedTables) -> None:
-    """Refuse tables of which most columns do not go with their counterparts: their rows do not belong together."""
+    """Refuse tables of which most columns do not match their counterparts: their rows do not belong together."""
     related = []
     n_rows, by_place = pair.before.num_rows, pair.how == BY_PLACE
     if n_rows < FEWEST and not by_place:  # a sound release of a few crowds may correlate little
@@ -307,7 +307,7 @@ def _check_related(pair: AlignedTables) -> None:
         related += [] if goes_together is None else [goes_together]
     if related and 2 * sum(related) < len(related):
         raise InputError(
-            f"{len(related) - sum(related)} of {counted(len(related), 'column')} do not go with their counterparts: "
+            f"{len(related) - sum(related)} of {counted(len(related), 'column')} do not match their counterparts: "
             f"the rows, put side by side {pair.how}, do not belong together, or little is left; give the column that "
             "names rows with {option}, the right table or private folder, or say {option} if all is right",
             ("key", "aligned"),

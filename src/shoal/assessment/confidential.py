@@ -43,7 +43,9 @@ def people_of(pair: AlignedTables) -> IntersectedPeople | None:
     if pair.person is None:
         return None
     if pair.release is None:
-        raise InputError("{option} is for the folder of a release, and the protected table is none; give one", "person")
+        raise InputError(
+            "{option} is for the folder of a release, and the protected table is not one; give a release", "person"
+        )
     table, anonymity = pair.release.table, pair.release.certificate["promises"]["anonymity"]
     constants = {name: value_codes(values_of(table[name])) for name in _columns(pair, "confidential")}
     with progress.stage("intersecting people's rows"):

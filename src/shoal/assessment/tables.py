@@ -53,7 +53,9 @@ def assess_tables(original: Any, protected: Any, options: AssessOptions) -> Tabl
     overlap = None
     if options.earlier is not None:
         if pair.release is None or not isinstance(protected, str | os.PathLike):
-            raise InputError("{option} needs two releases, and the protected table is none; give one", "earlier")
+            raise InputError(
+                "{option} needs two releases, and the protected table is not one; give a release", "earlier"
+            )
         overlap = overlap_of(protected, private, options.earlier, options.earlier_private, pair.before)
     control, notes = (None, ()) if options.control is None else control_records(options.control, pair)
     minimality, untried = minimality_of(pair, options.ontology)

@@ -117,7 +117,7 @@ class SearchAttack:
         lengths = [*sorted(check_count(count, "words") for count in self.words), None]
         own = np.arange(len(sanitized)) if originals is None else np.asarray(originals, dtype=np.int64)
         if len(own) != len(sanitized) or (len(own) and own.max() >= len(background)):
-            raise InputError(f"{len(sanitized)} texts and {len(own)} originals do not go together; give one for each")
+            raise InputError(f"{len(sanitized)} texts and {len(own)} originals do not match; give one for each")
         chosen = sample_rows(len(sanitized), check_count(self.most, "most", 2), self.random_state)
         texts, own = [sanitized[row] for row in chosen], own[chosen]
         there = np.flatnonzero(own >= 0)

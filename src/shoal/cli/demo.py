@@ -89,7 +89,7 @@ def _sanitizer_demo(out: Path) -> SanitizerDemo | None:
 def _say_sanitized(sanitized: SanitizerDemo) -> None:
     summary = sanitized.redacted.summary
     places = sum(kind.places for kind in summary.kinds)
-    write(f"sanitized    {summary.documents:,} letters, {places:,} places masked, {summary.blocks:,} blocks removed")
+    write(f"sanitized    {summary.documents:,} letters, {places:,} places masked, blocks removed: {summary.blocks:,}")
     write(printable(f"before       {' '.join(sanitized.before.split())[:80]}…"))
     write(printable(f"after        {' '.join(sanitized.after.split())[:80]}…"))
     write(f"sanitized    {sanitized.redacted.folder}")

@@ -131,7 +131,9 @@ def put(
     ] = 7.0,
     text_column: TextColumn = None,
     id_column: IdColumn = None,
-    label_column: Annotated[str | None, typer.Option(help="Column with labels to filter.", **options.named())] = None,
+    label_column: Annotated[
+        str | None, typer.Option(help="Column with labels to filter by.", **options.named())
+    ] = None,
     date_column: Annotated[
         str | None, typer.Option(help="Column with dates to filter by.  [default: dates of files]", **options.named())
     ] = None,

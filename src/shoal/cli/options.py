@@ -124,5 +124,5 @@ def named() -> dict[str, Any]:
 
 Plan = Annotated[
     Path | None,
-    typer.Option(help="Plan to carry out; INPUT may be one itself. Options given here win over it.", **path("<file>")),
+    typer.Option(help="Plan to carry out; INPUT may be one itself. Options given here override it.", **path("<file>")),
 ]

@@ -33,7 +33,7 @@ def verify(
     min_k: Annotated[int | None, typer.Option(help="Fail if the promised k is smaller.", **options.whole(2))] = None,
     private: Annotated[
         Path | None,
-        typer.Option(help="Of sanitized documents, the private side: checks with vault and log.", **options.path()),
+        typer.Option(help="Sanitized documents: the private side, to check with vault and log.", **options.path()),
     ] = None,
     key: Annotated[Path | None, typer.Option(help="File with the key of the vault.", **options.path("<file>"))] = None,
     signer: Annotated[
@@ -50,7 +50,7 @@ def verify(
     rewrite: Annotated[
         Path | None,
         typer.Option(
-            help="New folder for the release, written anew: what was counted, and nothing else.",
+            help="New folder for the release, rewritten to hold what was counted and nothing else.",
             **options.path("<folder>"),
         ),
     ] = None,
@@ -76,7 +76,7 @@ def verify(
         first = result.broken[0]
         where = f"{first.file}: " if first.file else ""
         say(
-            f"{len(result.broken)} of {len(result.claims)} promises do not hold; "
+            f"broken promises: {len(result.broken)} of {len(result.claims)}; "
             f"first: {first.promise} ({where}{first.detail})"
         )
         raise typer.Exit(BROKEN)
@@ -103,7 +103,7 @@ def _secrets(private: Path | None, key: Path | None) -> Secrets | None:
 @app.command(epilog=examples("shoal sign release/ --key ~/.ssh/id_ed25519"))
 def sign(
     folder: Annotated[Path, typer.Argument(help="Folder of a release.", **options.path("RELEASE"))],
-    key: Annotated[Path, typer.Option(help="Your OpenSSH private key, of the kind Ed25519.", **options.path("<file>"))],
+    key: Annotated[Path, typer.Option(help="Your OpenSSH private key (Ed25519).", **options.path("<file>"))],
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:

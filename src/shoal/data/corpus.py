@@ -107,7 +107,7 @@ class Corpus:
         given_labels = list(labels) if labels is not None else [None] * len(kept)
         if not len(kept) == len(given_ids) == len(given_labels):
             counts = f"{len(kept)} {noun}s, {len(given_ids)} ids and {len(given_labels)} labels"
-            raise InputError(f"{counts} do not go together; give as many of each")
+            raise InputError(f"{counts} do not match; give as many of each")
         corpus = cls(f"the {noun}s", label_column=None if labels is None else "labels")
         corpus._given = lambda: (
             Record(f"{noun} {number}", *record)

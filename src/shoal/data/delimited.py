@@ -75,7 +75,7 @@ def stream_rows(stream: TextIO, kind: str, name: str, delimiter: str | None = No
     rows = Rows(stream, kind, name, delimiter)
     header = next(rows)
     if header is None:
-        raise InputError(f"{name}: the quotes in the header do not fit; correct the first line")
+        raise InputError(f"{name}: the quotes in the header are unbalanced; correct the first line")
     if any(broken_unicode(column) for column in header):
         raise InputError(f"{name}: the header is not UTF-8 text; save the file as UTF-8")
     return header, rows
@@ -132,7 +132,7 @@ def _check_rows(rows: Rows, header: list[str], name: str, *, quoted: bool, decod
     for row in rows:
         if row is None:
             raise InputError(
-                f"{name}: the quotes in row {rows.number} do not fit; double a quote inside a quoted value"
+                f"{name}: the quotes in row {rows.number} are unbalanced; double a quote inside a quoted value"
             )
         if not decodable:
             _check_encoding(row, header, f"{name}: row {rows.number}")

@@ -52,7 +52,7 @@ def kind_of(path: PathLike) -> str | None:
 def unsupported(path: PathLike) -> InputError:
     """The error for a file of a kind that is not read."""
     if os.fspath(path).lower().endswith(".json"):
-        return InputError(f"{shown(path)} is JSON; write one JSON object a line and name it .jsonl")
+        return InputError(f"{shown(path)} is JSON; write one JSON object per line and name it .jsonl")
     kind = "an image" if os.fspath(path).lower().endswith(_IMAGES) else "of no known kind"
     return InputError(
         f"{shown(path)} is {kind}; give .csv, .tsv, .parquet, .jsonl or .dat, a folder of text files, or for "

@@ -160,7 +160,7 @@ def _records(private: Path, n_rows: int, seal: str) -> NDArray[Any]:
         raise InputError(f"{shown(place)} is not the mapping of a release; give its private folder") from None
     if "record" not in table.column_names or made_with is None:
         raise InputError(
-            f"{shown(place)} does not say who is who: the earlier release was made without {{option}}; "
+            f"{shown(place)} does not identify the records: the earlier release was made without {{option}}; "
             "make it anew with one",
             "id_column",
         )

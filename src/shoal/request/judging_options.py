@@ -47,7 +47,7 @@ class AssessOptions:
         see="methods/utility.md#models-from-tables",
     )
     ontology: Any = table_option(
-        "How close labels are to the attacker who is trained: a hierarchy for all columns, or COLUMN=FILE.",
+        "How close labels are to the trained attacker: a hierarchy for all columns, or COLUMN=FILE.",
         Files(),
         of=(TABLES, DOCUMENTS),
         otherwise="labels are equal or not",
@@ -71,7 +71,7 @@ class AssessOptions:
         see="methods/learned-linkage.md#distances",
     )
     differencing: int | None = table_option(
-        "Repeat the protection without so many records, one at a time, and subtract.",
+        "Number of records to leave out, one at a time: the protection is repeated and subtracted.",
         Whole(),
         see="methods/disclosure-risk.md#differencing",
     )
@@ -85,7 +85,7 @@ class AssessOptions:
         "Private folder of that release.", File(), word="with-private", otherwise="WITH-private"
     )
     person: str | None = table_option(
-        "Column of the original that says whose each row is: who carries all the rows that somebody carries?",
+        "Column of the original that names the person: counts who carries all the rows that a person carries.",
         Column(),
         see="assess.md#who-has-which-confidential-value",
     )
@@ -114,7 +114,7 @@ class AssessOptions:
         "Policy whose topics are risky: a name or a TOML file.", Value(metavar="<name>"), otherwise="eo13526"
     )
     relevance: float | None = text_option(
-        "Least relevance of a document that a search finds.",
+        "Lowest relevance at which a search finds a document.",
         Number(most=1),
         otherwise="the knee of each query",
         see="sanitizer/measure.md#the-search-engine",
@@ -150,11 +150,9 @@ class ExploreOptions:
         see="assess.md#what-loss-and-risk-are",
         label="Most loss, in per cent",
     )
-    min_k: int | None = option(
-        "Recommend only what makes at least so many records alike.", Whole(2), label="Least crowd"
-    )
+    min_k: int | None = option("Recommend only protections with at least this k.", Whole(2), label="Least crowd")
     max_withheld: float | None = option(
-        "Most records withheld that you accept, in per cent.",
+        "Largest share of records withheld that you accept, in per cent.",
         Number(most=100, unit="number of per cent", metavar="<per cent>"),
         of=(TABLES,),
         otherwise="any; recoding of whole columns 5",
@@ -162,7 +160,7 @@ class ExploreOptions:
         label="Most records withheld, in per cent",
     )
     min_overlap: float | None = option(
-        "Least mean overlap of the intervals of survey estimates before and after, in per cent.",
+        "Smallest mean overlap that you accept of the intervals of survey estimates before and after, in per cent.",
         Number(most=100, unit="number of per cent", metavar="<per cent>"),
         of=(TABLES,),
         see="methods/utility.md#surveys",
@@ -224,7 +222,9 @@ class AuditOptions:
         default="group",
     )
     max_size: int | None = audit_option(
-        "Most columns of the combinations that are counted.", Whole(), otherwise="3, or fewer if there are many"
+        "Largest number of columns in the combinations that are counted.",
+        Whole(),
+        otherwise="3, or fewer if there are many",
     )
     threshold: float = audit_option(
         "Risk above which records are counted, 0 to 1.",

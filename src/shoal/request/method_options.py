@@ -57,17 +57,20 @@ class MethodOptions:
         label="Search for better groups",
     )
     time_budget: float | None = method_option(
-        "Seconds that the search may take, about.",
+        "Seconds that the search may take, roughly.",
         Number(unit="number of seconds", metavar="<seconds>"),
         otherwise="by size",
         see="methods/refinement.md",
         commands=EXPLORE,
     )
     blocks: int | None = method_option(
-        "Most records to group at a time.", Whole(least=6), otherwise="all up to 50,000", see="methods/blocks.md"
+        "Largest number of records to group at a time.",
+        Whole(least=6),
+        otherwise="all up to 50,000",
+        see="methods/blocks.md",
     )
     attribute_groups: int | None = method_option(
-        "Protect so many columns at a time; whole records then have no crowd.",
+        "Number of columns to protect at a time; whole records then have no crowd.",
         Whole(),
         of=(TABLES,),
         see="methods/numeric-microaggregation.md",
@@ -161,7 +164,7 @@ class WordOptions:
     )
     stem: bool | None = word_option("Reduce words to stems.", Switch(), of=(DOCUMENTS,), otherwise="yes; semantic: no")
     min_df: int | None = word_option("Drop terms in fewer documents.", Whole(), otherwise="k")
-    max_terms: int | None = word_option("Keep so many terms, the heaviest.", Whole(), otherwise="all")
+    max_terms: int | None = word_option("Number of terms to keep, the heaviest.", Whole(), otherwise="all")
     terms_per_document: int | None = word_option(
-        "Keep so many terms of each document, the heaviest.", Whole(), otherwise="all; semantic: 50"
+        "Number of terms to keep per document, the heaviest.", Whole(), otherwise="all; semantic: 50"
     )

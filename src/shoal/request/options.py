@@ -85,7 +85,7 @@ class Reading:
         label="Rows above the header",
     )
     header_rows: int | None = reading_option(
-        "Rows that the header takes: 2 where names stand above or below others.",
+        "Rows that the header takes up: 2 if names stand above or below others.",
         Whole(),
         otherwise="1",
         see="formats.md#rows-above-the-header",
@@ -265,7 +265,7 @@ class GroupPromises:
     SECTION: ClassVar = "promise"  # of a plan
 
     l: float | None = option(
-        "Fewest different values of each confidential column in a group.",
+        "Smallest number of different values of each confidential column in a group.",
         Number(above=1, most=math.inf, bound="must be a whole number of at least 2, or with entropy a number above 1"),
         commands=EXPLORE,
         see="methods/diversity.md",

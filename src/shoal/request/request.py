@@ -24,7 +24,7 @@ class Request:
 
     source: Any  # a path, an address, a dataframe, texts or a corpus
     k: int = option(
-        "Fewest records that look alike.",
+        "Smallest number of records that look alike.",
         Whole(2),
         default=5,
         commands=EXPLORE,

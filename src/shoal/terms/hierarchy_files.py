@@ -107,7 +107,7 @@ def _split(text: str, delimiter: str, name: str) -> Iterable[Row]:
         except StopIteration:
             return
         except csv.Error:
-            message = f"{name}: the quotes in line {reader.line_num} do not fit; double a quote inside a quoted name"
+            message = f"{name}: the quotes in line {reader.line_num} are unbalanced; double one inside a quoted name"
             raise InputError(message) from None
         cells = [cell.strip() for cell in row]
         if any(cells):

@@ -47,7 +47,7 @@ Row = tuple[Any, Ints, NDArray[np.float64]]  # term numbers, counts, weights
 def document_claims(release: ReleaseFolder, promises: dict[str, Any], counts: Counts) -> Iterator[Claim]:
     """Every promise about the rows, counted from the files."""
     if promises["form"] is None:
-        raise Refused("form", "it is not said what is published of a group", VECTORS)
+        raise Refused("form", "it does not say what is published of a group", VECTORS)
     confidential = [column["name"] for column in promises["columns"] if column["role"] == "confidential"]
     if promises["anonymity"]["shared_columns"] != [list(COLUMNS)]:
         raise Refused("k-anonymity", "the promise does not speak of every protected column", VECTORS)
@@ -69,7 +69,7 @@ def document_claims(release: ReleaseFolder, promises: dict[str, Any], counts: Co
     counts.group_sizes.update(rows.groups.sizes)
     counts.documents_with.update(rows.pools.documents_with(rows.groups.sizes, terms))
     yield from crowd_claims([rows.groups], rows.groups, rows.values, rows.in_order, promises, VECTORS)
-    unit = "every row has length 1" if rows.unit else "some row has not length 1"
+    unit = "every row has length 1" if rows.unit else "a row does not have length 1"
     yield Claim("unit length", rows.unit, unit, VECTORS)
     yield rows.pools.claim(rows.groups.sizes, promises["form"], VECTORS)
     if not rows.used.all():

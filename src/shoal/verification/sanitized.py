@@ -80,7 +80,7 @@ def _pseudonyms(texts: Iterable[str], promises: Mapping[str, Any]) -> Iterator[C
         yield Claim("pseudonyms", True, f"{len(promised):,} pseudonyms in {total:,} places, as promised")
     removed = counts[REMOVED]
     same = removed == promises["removed"]
-    detail = f"{removed:,} blocks are marked as removed"
+    detail = f"blocks marked as removed: {removed:,}"
     yield Claim("blocks", same, detail if same else f"{detail}, not {promises['removed']:,}")
 
 

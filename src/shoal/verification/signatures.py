@@ -37,7 +37,7 @@ KEY = re.compile(
 BEFORE = re.compile(rf'(?P<who>"[^"]*"|[^{BLANKS}]+)(?:[{BLANKS}]+(?P<options>.+))?')  # of a key, in allowed signers
 OPTION = re.compile(r'([a-z-]+)(?:="([^"]*)")?(?:,|$)')
 EXAMPLE = "give a file such as id_ed25519.pub"
-UNSIGNED = "it is not signed, so nothing tells who made it"
+UNSIGNED = "it is not signed, so nothing shows who made it"
 UNCHECKED = "the signature was not checked, which takes the extra 'sign' or ssh-keygen -Y verify"
 
 

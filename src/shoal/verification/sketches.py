@@ -136,7 +136,9 @@ def _sketches(lists: Any, file: str) -> tuple[Ints, Floats]:
     if not np.all(np.isfinite(numbers)) or np.any(np.signbit(numbers) & (numbers == 0)):
         raise Refused("schema", "a number is minus zero or not finite", file)
     if np.abs(numbers).max() > LARGEST or not np.array_equal(numbers, np.round(numbers, DECIMALS)):
-        raise Refused("schema", f"a number is too large, or has more than {DECIMALS} decimals, which could tell", file)
+        raise Refused(
+            "schema", f"a number is too large, or has more than {DECIMALS} decimals, which could mark records", file
+        )
     return ends - ends[0], numbers
 
 

@@ -99,7 +99,7 @@ def _count_text(release: ReleaseFolder, file: str, promises: dict[str, Any], row
         rows.count(table, file)
         for name in kinds.keys() - numbers:
             if kinds[name] != "string" and not delimited.are_numbers(table[name], kinds[name]):
-                raise Refused("schema", f"a column is promised as {kinds[name]}, and a value in it is none", file)
+                raise Refused("schema", f"a column is promised as {kinds[name]}, and a value in it is not one", file)
 
 
 def _types_as_promised(schema: pa.Schema, promises: dict[str, Any], file: str) -> Claim:
@@ -278,7 +278,7 @@ class TableRows:
         if not all(map(delimited.is_number, given)):
             raise Refused("k-anonymity", "a protected number is missing, or not spelt as Shoal spells it", file)
         if self._numbers[name] == "int64" and not all(map(delimited.is_whole, given)):
-            raise Refused("schema", "a column is promised as int64, and a value in it is none", file)
+            raise Refused("schema", "a column is promised as int64, and a value in it is not one", file)
 
     def _look_at_order(self, table: pa.Table) -> None:
         """Rows rise by their columns from left to right."""

@@ -75,7 +75,7 @@ class Verification:
         return self.holds
 
     def _repr_html_(self) -> str:
-        sentence = "Every promise holds." if self.holds else f"{len(self.broken)} promises do not hold."
+        sentence = "Every promise holds." if self.holds else f"Broken promises: {len(self.broken)}."
         rows = [("ok" if one.holds else "BROKEN", one.promise, one.file, one.detail) for one in self.claims]
         return html_table(sentence, ("", "Promise", "File", "Counted"), rows)
 

@@ -50,7 +50,7 @@ def check_plan(plan: Request, look: Look) -> None:
     if look.is_table and not plan.columns.quasi:
         raise InputError("no column is protected; choose Protect for at least one that others may know of a person")
     if plan.method.method in MASKING and plan.method.percent is None:
-        raise InputError("this method needs to know how strong it shall be; enter the strength in per cent, such as 5")
+        raise InputError("this method needs a strength; enter it in per cent, such as 5")
 
 
 async def start_release(

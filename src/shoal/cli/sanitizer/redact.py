@@ -94,7 +94,7 @@ def _say_made(made: Redacted, as_json: bool) -> None:
     write(printable(f"release      {made.folder}"))
     write(printable(f"private      {made.private}"))
     write(f"documents    {summary.documents:,}")
-    write(f"masked       {places:,} places, {summary.blocks:,} blocks removed")
+    write(f"masked       places: {places:,}; blocks removed: {summary.blocks:,}")
     if made.reidentification:
         r = made.reidentification
         write(f"found first  {r.before:.0%} before, {r.after:.0%} after (95 % interval {r.low:.0%} to {r.high:.0%})")

@@ -119,7 +119,7 @@ class Session:
         reason, self.reason = self.reason, ""
         made = self.review.undo(reason=reason) if undo else self.review.redo(reason=reason)
         done = "taken back" if undo else "brought back"
-        self._say(f"{len(made):,} {done}" if made else f"there is nothing of yours to {'undo' if undo else 'redo'}")
+        self._say(f"{len(made):,} {done}" if made else f"you have nothing to {'undo' if undo else 'redo'}")
 
     def _shrink(self, group: Group) -> bool:
         item = group[0]

@@ -49,8 +49,8 @@ def without_codes(data: pa.Table, codes: Mapping[str, Sequence[Code]], verbatim:
         if words and holds_numbers(data[name].type):
             warnings.warn(
                 Note(
-                    f"{{option}}: column {shown(name)} holds numbers alone, and the code is none; correct it, or leave "
-                    "it out",
+                    f"{{option}}: column {shown(name)} holds only numbers, and the code is not one; correct it, or "
+                    "leave it out",
                     f"missing_codes {shown(name)}={words[0]}",
                 ),
                 stacklevel=3,

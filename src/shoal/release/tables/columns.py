@@ -79,7 +79,7 @@ def table_method(asked: MethodOptions) -> MethodOptions:
     if name is not None and name not in known:
         raise InputError(f"{{option}} cannot protect a table; use {', '.join(known)}", f"method {name}")
     if name in MASKING and asked.percent is None:
-        raise InputError(f"{name} needs to know how strong; give {{option}}, such as 5", "percent")
+        raise InputError(f"{name} needs a strength; give {{option}}, such as 5", "percent")
     return asked if asked.ontology is None else replace(asked, ontology=ontologies_of(asked.ontology))
 
 

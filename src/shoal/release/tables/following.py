@@ -90,7 +90,7 @@ class FollowUp:
 def followed_up(loaded: LoadedPart, earlier: Earlier, k: int, promises: GroupPromises) -> tuple[LoadedPart, FollowUp]:
     """The rows of a table that are published after an earlier release, and what is published of them."""
     if loaded.records is None:
-        raise InputError("who is who in two releases goes by an id; name its column with {option}", "id_column")
+        raise InputError("matching records across releases needs an id column; name it with {option}", "id_column")
     l = None if promises.l is None else int(promises.l)
     _check_alike(loaded, earlier, k, l)
     place = {record: row for row, record in enumerate(loaded.records.tolist())}
