@@ -93,6 +93,7 @@ def plans(draw: Any) -> tuple[pd.DataFrame, dict[str, Any]]:
     )
     treatments = st.sampled_from([None, "keep", "generalise", "blank", "average"])
     treat = {name: draw(treatments) for name in protected}
+    unit = next((name for name in ("who", "home") if name in data and draw(st.booleans())), None)
     options: dict[str, Any] = {
         "quasi": protected,
         "confidential": [name for name in ("ill", "sum") if name in data],
@@ -104,15 +105,16 @@ def plans(draw: Any) -> tuple[pd.DataFrame, dict[str, Any]]:
         "kinds": {"zip": "code"} if "zip" in protected else None,
         "missing": draw(st.sampled_from(["withhold", "group"])) if data[protected].isna().any().any() else None,
         "weight": "w" if "w" in data and draw(st.booleans()) else None,
-        "person": "who" if "who" in data and draw(st.booleans()) else None,
-        "household": "home" if "home" in data and draw(st.booleans()) else None,
+        "person": unit if unit == "who" else None,
+        "household": unit if unit == "home" else None,
+        "pseudonym": unit is not None and draw(st.booleans()),
         "k_column": "own" if "own" in data and draw(st.booleans()) else None,
     }
     promise = draw(st.sampled_from(["none", "distinct", "entropy", "recursive"]))
     if promise != "none":
         options |= {"l": 2, "diversity": promise, "c": 3.0 if promise == "recursive" else None}
     options |= {"t": draw(st.sampled_from([None, None, 0.5])), "beta": draw(st.sampled_from([None, None, 1.5]))}
-    return data, {name: value for name, value in options.items() if value not in (None, {})}
+    return data, {name: value for name, value in options.items() if value not in (None, {}, False)}
 
 
 Group = list[tuple[dict[str, Any], dict[str, Any]]]
@@ -198,6 +200,12 @@ def test_whatever_is_asked_together_is_refused_or_kept(
         )
         for column in options["confidential"]:
             assert not promises_kept(known(group, column), known(pairs, column), options), column
+    if options.get("pseudonym"):
+        carried: dict[int, list[str]] = {}
+        for _, row in pairs:
+            carried.setdefault(row[unit], []).append(repr([row[name] for name in protected]))
+        assert min(Counter(tuple(sorted(rows)) for rows in carried.values()).values()) >= options["k"]
+        assert len({(before[unit], row[unit]) for before, row in pairs}) == len(carried)
     recode = {name: rule.split()[0] for name, rule in options.get("recode", {}).items()}
     for name, treatment in options.get("treat", {}).items():
         if treatment != "average" and recode.get(name) not in ("top", "bottom", "round", "prefix"):

@@ -12,8 +12,14 @@ ROLES = {
     "confidential": "what nobody should learn of a person",
     "insensitive": "called harmless by the owner",
     "weight": "sampling weight",
+    "unit": "numbers people or households",
 }
-AS_IT_IS = {"confidential": "released as it is", "insensitive": "released as it is", "weight": "one for each group"}
+AS_IT_IS = {
+    "confidential": "released as it is",
+    "insensitive": "released as it is",
+    "weight": "one for each group",
+    "unit": "numbered anew",
+}
 TREATED = {
     "keep": "kept: true in every row",
     "generalise": "a band, set or concept that the original is in",

@@ -103,6 +103,7 @@ def protect(
     beta: float | None = None,
     person: str | None = None,
     household: str | None = None,
+    pseudonym: bool = False,
     k_column: str | None = None,
     method: Any = None,
     refine: bool = True,

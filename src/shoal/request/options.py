@@ -311,6 +311,14 @@ class GroupPromises:
         label="Column that names the household",
         role="household",
     )
+    pseudonym: bool = promise_option(
+        "Release a new number for each person or household: rows that belong together can be told.",
+        Switch(),
+        default=False,
+        of=(TABLES,),
+        see="methods/people.md#a-number-for-each-person",
+        label="Number people or households anew",
+    )
     k_column: str | None = promise_option(
         "Column with a larger k that single records ask for. It is not released.",
         Column(),
@@ -342,6 +350,8 @@ class GroupPromises:
         object.__setattr__(self, "asked", next((f"{name} {value}" for name, value in given if value is not None), ""))
         object.__setattr__(self, "of_values", any(bound is not None for bound in (self.l, self.t, self.beta)))
         object.__setattr__(self, "unit", self.person if self.household is None else self.household)
+        if self.pseudonym and self.unit is None:
+            raise InputError("numbers need people or households; name their column: {option}", ["household", "person"])
 
 
 @dataclass(frozen=True)

@@ -378,6 +378,7 @@ def _promised(promises: Mapping[str, Any]) -> GroupPromises:
         t=promises.get("closeness", {}).get("t"),
         beta=promises.get("likeness", {}).get("bound"),
         person="person" if any(group["people"] is not None for group in crowds) else None,
+        pseudonym=any(column["role"] == "unit" for column in promises["columns"]),
         k_column="k" if any(group["own_k"] is not None for group in crowds) else None,
     )
 

@@ -159,7 +159,7 @@ _PROMISES: dict[str, Rule] = {
     "rows": whole(1),
     "columns": each(
         fields(
-            {"name": text, "role": one_of("quasi", "confidential", "insensitive", "weight"), "type": text},
+            {"name": text, "role": one_of("quasi", "confidential", "insensitive", "weight", "unit"), "type": text},
             {"gaps": whole(1)},  # of protected numbers: rows in which a gap stands for the group
         )
     ),

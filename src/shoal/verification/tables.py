@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ from shoal.verification.values import DistinctValues, bounds_of_copy
 TABLE_FILES = ("table.csv", "table.tsv", "table.csv.gz", "table.tsv.gz", "table.parquet")
 MOST_ROWS = 1 << 17  # of a row group
 KEY = ("quasi", "weight")  # roles of columns that are equal within a crowd
+UNIT = "unit"  # the column that numbers people or households
 KINDS = {"string": pa.string(), "int64": pa.int64(), "double": pa.float64()}  # of columns in text files
 Ints = NDArray[np.int64]
 NO_VALUE = np.iinfo(np.int64).min  # the bits of a gap: those of minus zero, which no release has
@@ -54,6 +56,11 @@ def table_claims(release: ReleaseFolder, promises: dict[str, Any], counts: Count
     whole = promises["anonymity"]["whole_rows"]
     if not (quasi and all(together) and shared == sorted(quasi) and (not whole or len(together) == 1)):
         raise Refused("k-anonymity", "the promise does not speak of every protected column", file)
+    units = [column for column in promises["columns"] if column["role"] == UNIT]
+    if units and (units != promises["columns"][-1:] or units[0]["type"] != "int64" or not whole):
+        raise Refused(
+            "numbers", "people are numbered by the last column alone, in whole numbers, where k is promised", file
+        )
     rows = TableRows(promises)
     if file.endswith(".parquet"):
         yield from _count_parquet(release, parts or [file], promises, rows)
@@ -64,6 +71,8 @@ def table_claims(release: ReleaseFolder, promises: dict[str, Any], counts: Count
     yield rows_as_promised(rows.n_rows, promises, file)
     yield from gaps_as_promised(rows.gaps, promises, file)
     yield from crowd_claims(rows.sets, rows.whole, rows.values, rows.in_order(), promises, file)
+    if rows.units is not None:
+        yield from unit_claims(rows.units, rows.whole.sizes, promises, file)
     if copy:
         check_dictionary(parquet_file(release, file).read(), copy)
         yield from bounds_of_copy(rows.shown, len(rows.whole), promises, copy["file"])
@@ -88,7 +97,7 @@ def _count_parquet(
 
 def _count_text(release: ReleaseFolder, file: str, promises: dict[str, Any], rows: TableRows) -> Iterator[Claim]:
     names = _names(promises)
-    numbers = {column["name"] for column in promises["columns"] if is_protected_number(column)}
+    numbers = {column["name"] for column in promises["columns"] if is_bare_number(column)}
     kinds = {column["name"]: column["type"] for column in promises["columns"]}
     protected = [column["type"] for column in promises["columns"] if column["role"] in KEY]
     if not {*kinds.values()} <= {"string", *delimited.NUMBERS} or not {*protected} <= {"string", "double", "int64"}:
@@ -177,9 +186,9 @@ def _read(release: ReleaseFolder, file: str, columns: list[dict[str, str]]) -> p
         return read(min(len(content) + 1, 2**31 - 1))
 
 
-def is_protected_number(column: dict[str, str]) -> bool:
-    """Whether a column of the certificate holds numbers that were protected."""
-    return column["role"] in KEY and column["type"] in ("double", "int64")
+def is_bare_number(column: dict[str, str]) -> bool:
+    """Whether a column of the certificate holds numbers that were protected, or made."""
+    return column["role"] in (*KEY, UNIT) and column["type"] in ("double", "int64")
 
 
 def _missing(column: pa.Array) -> int:
@@ -200,9 +209,7 @@ class TableRows:
         self.shown = {name: DistinctValues() for name in self.values if self._copy}  # as the copy shows them
         self._most = promises["rows"]
         self._quasi = [name for name, role in roles.items() if role in KEY]
-        self._numbers = {
-            column["name"]: column["type"] for column in promises["columns"] if is_protected_number(column)
-        }
+        self._numbers = {column["name"]: column["type"] for column in promises["columns"] if is_bare_number(column)}
         self.gaps: dict[str, int] = {}  # protected columns in which values are missing that may be, and how many
         self._may_have_gaps = {column["name"] for column in promises["columns"] if "gaps" in column}
         self.texts: dict[str, dict[str | None, int]] = {name: {} for name in self._quasi}
@@ -211,6 +218,7 @@ class TableRows:
         self._first_rows: list[pa.Table] = []
         self._last_row: pa.Table | None = None
         self._rows_in_order = True
+        self.units = Units(promises["columns"][-1]["name"]) if UNIT in roles.values() else None
 
     def next_part(self) -> None:
         """The rows that follow are another part's."""
@@ -235,6 +243,8 @@ class TableRows:
             values.add(group_of_row, table[name].chunk(0), file)
         for name, values in self.shown.items():
             values.add(group_of_row, as_shown(table[name].chunk(0), self._copy), file)
+        if self.units is not None:
+            self.units.add(table, group_of_row, file)
         self._look_at_order(table)
 
     def in_order(self) -> bool:
@@ -292,6 +302,66 @@ class TableRows:
         else:
             self._rows_in_order &= _is_sorted(pa.concat_tables([self._last_row, ends[0]]))
         self._last_row = ends[1]
+
+
+class Units:
+    """The rows of each person or household, by the number that is released."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._numbers: list[Ints] = []
+        self._groups: list[Ints] = []
+        self._is_new: list[NDArray[np.bool_]] = []  # rows that differ from the one before in some other column
+        self._last_row = ""
+
+    def add(self, table: pa.Table, group_of_row: Ints, file: str) -> None:
+        """Take in some rows."""
+        texts = table[self._name].cast(pa.string())
+        if texts.null_count or not all(map(delimited.is_whole, texts.unique().to_pylist())):
+            raise Refused("numbers", "a number of a person is missing, or none", file)
+        rest = table.drop_columns([self._name])
+        is_new = np.zeros(table.num_rows, dtype=bool)
+        for column in rest.columns:
+            encoded = column.chunk(0) if pa.types.is_dictionary(column.type) else column.chunk(0).dictionary_encode()
+            codes = np.asarray(encoded.indices.fill_null(-1))
+            is_new[1:] |= codes[1:] != codes[:-1]
+        first, last = (repr([column[place].as_py() for column in rest.columns]) for place in (0, -1))
+        is_new[0] = first != self._last_row
+        self._numbers.append(texts.cast(pa.int64()).to_numpy())
+        self._groups.append(group_of_row)
+        self._is_new.append(is_new)
+        self._last_row = last
+
+    def of_each(self) -> tuple[list[int], list[tuple[int, ...]], list[tuple[int, ...]]]:
+        """Numbers, rising; of each the groups of its rows, and the places of its rows among the different ones."""
+        numbers, groups = np.concatenate(self._numbers), np.concatenate(self._groups)
+        place = np.cumsum(np.concatenate(self._is_new))
+        of_unit: dict[int, list[tuple[int, int]]] = {}
+        for number, group, content in zip(numbers.tolist(), groups.tolist(), place.tolist(), strict=True):
+            of_unit.setdefault(number, []).append((group, content))
+        rising = sorted(of_unit)
+        return (
+            rising,
+            [tuple(sorted(group for group, _ in of_unit[number])) for number in rising],
+            [tuple(sorted(content for _, content in of_unit[number])) for number in rising],
+        )
+
+
+def unit_claims(units: Units, group_sizes: Sequence[int], promises: dict[str, Any], file: str) -> Iterator[Claim]:
+    """At least k people carry the rows that any one of them carries, each as often; and numbers say no more."""
+    numbers, groups, contents = units.of_each()
+    k, stated = promises["anonymity"]["k"] or 1, promises.get("crowds", ())
+    alike = min(Counter(groups).values())
+    found = f"at least {alike} people or households have the same rows, each as often (k={k})"
+    people = Counter(group for of_unit in groups for group in set(of_unit))
+    crowds = Counter((size, people[group]) for group, size in enumerate(group_sizes))
+    same = crowds == sum((Counter({(one["rows"], one["people"]): one["groups"]}) for one in stated), Counter())
+    holds = alike >= k and same
+    wrong = f"only {alike} have the same rows, k={k}" if alike < k else "the crowds stated are not those of the numbers"
+    yield Claim("whole people", holds, found if holds else wrong, file)
+    in_order = numbers == list(range(1, len(numbers) + 1)) and contents == sorted(contents)
+    said = "people are numbered by what is released of them" if in_order else "the numbers of people are out of order"
+    yield Claim("numbers", in_order, said, file)
 
 
 class _EqualRows(GroupCounts):

@@ -68,6 +68,7 @@ def explore(
     beta: float | None = None,
     person: str | None = None,
     household: str | None = None,
+    pseudonym: bool = False,
     k_column: str | None = None,
     refine: bool = True,
     time_budget: float | None = None,

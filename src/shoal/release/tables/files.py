@@ -52,10 +52,13 @@ def described(
     types |= dict.fromkeys(layout.labels, "string") | {column.name: column.type for column in in_text}
     role_of = dict.fromkeys(roles.quasi, "quasi") | dict.fromkeys(roles.confidential, "confidential")
     role_of |= dict.fromkeys(roles.weight, "weight")
+    names = layout.released
+    if layout.unit is not None:
+        names, role_of[layout.unit], types[layout.unit] = (*names, layout.unit), "unit", "int64"
     return tuple(
         {"name": name, "role": role_of.get(name, "insensitive"), "type": types[name]}
         | ({"gaps": gaps[name]} if gaps.get(name) else {})
-        for name in layout.released
+        for name in names
     )
 
 

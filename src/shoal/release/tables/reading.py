@@ -134,8 +134,13 @@ def complete_part(loaded: LoadedPart, plan: ColumnPlan, options: TableOptions) -
             if plan.kept and len(np.unique(of_rows["person"])) < max(plan.method.k, *of_rows.get("own_k", (1,))):
                 reasons[stratum] = RARE
                 continue
-            kept = rows_to_keep(of_rows["person"], plan.method.k, of_rows.get("own_k"), promises, confidential)
-            reasons[stratum[~kept]] = MORE_RECORDS
+            try:
+                kept = rows_to_keep(of_rows["person"], plan.method.k, of_rows.get("own_k"), promises, confidential)
+                reasons[stratum[~kept]] = MORE_RECORDS
+            except InputError:
+                if not plan.kept:
+                    raise
+                reasons[stratum] = UNDIVERSE
         rows = rows[reasons[rows] == ""]
     values, others_of_rows = values[rows], others.take(pa.array(rows)) if others.num_columns else others
     counted_labels = {name: pc.value_counts(others_of_rows[name]) for name in labels}

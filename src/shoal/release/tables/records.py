@@ -167,6 +167,7 @@ def prepared_table(
         squares=n_rows * variance,
         largest_square=deviations[1],
         released=tuple(name for name in plan.schema.columns if name in (*numbers, *statistics.schema.names)),
+        unit=options.promises.unit if options.promises.pseudonym else None,
         categories=plan.categories,
         has_gaps=bool(gaps.any()),
         averaged=plan.method.averages,

@@ -162,6 +162,8 @@ def released_rows(
         weights, weight_figures = _weighed(masked, method, columns, numbers, calibrate)
         columns[layout.roles.weight[0]] = pa.array(weights)
     released = pa.table({name: columns[name] for name in layout.released})
+    if layout.unit is not None and masked.rows.person is not None:
+        released = released.append_column(layout.unit, pa.array(_unit_numbers(released, masked.rows.person)))
     order = sort_rows(released)
     sse, sst = method.squares(masked, numbers)
     # The rest is released as it is.
@@ -180,6 +182,20 @@ def released_rows(
         loss=Loss(sse, sst - sse),
         weights=weight_figures,
     )
+
+
+def _unit_numbers(released: pa.Table, person: Ints) -> Ints:
+    """A number for each person, in the order of what is released of them: it says nothing that their rows do not."""
+    content = equal_rows(released, released.column_names)
+    order = sort_rows(released)
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.append(0, np.cumsum(np.diff(content[order]) != 0))
+    by_person = np.lexsort((rank, person))
+    people, first = np.unique(person[by_person], return_index=True)
+    rows = [tuple(ranks.tolist()) for ranks in np.split(rank[by_person], first[1:])]
+    number = np.empty(len(people), dtype=np.int64)
+    number[sorted(range(len(people)), key=rows.__getitem__)] = np.arange(1, len(people) + 1)
+    return number[np.searchsorted(people, person)]
 
 
 def _weighed(

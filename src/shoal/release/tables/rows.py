@@ -49,6 +49,7 @@ class TableLayout:
     released: tuple[str, ...]  # columns of the release, in the file's order
     recoded: frozenset[str] = frozenset()  # quasi-identifiers whose values were made coarser before all else
     kept: tuple[str, ...] = ()  # quasi-identifiers that are true in every row: groups never cross them
+    unit: str | None = None  # the column with a new number for each person or household, the last of the release
     categories: frozenset[str] = frozenset()  # labels without meaning: the most frequent one stands for a group
     has_gaps: bool = False  # some numbers are missing; they stand as the mean of their column
     averaged: bool = True  # the numbers of a group become its mean or median
