@@ -134,13 +134,8 @@ def complete_part(loaded: LoadedPart, plan: ColumnPlan, options: TableOptions) -
             if plan.kept and len(np.unique(of_rows["person"])) < max(plan.method.k, *of_rows.get("own_k", (1,))):
                 reasons[stratum] = RARE
                 continue
-            try:
-                kept = rows_to_keep(of_rows["person"], plan.method.k, of_rows.get("own_k"), promises, confidential)
-                reasons[stratum[~kept]] = MORE_RECORDS
-            except InputError:
-                if not plan.kept:
-                    raise
-                reasons[stratum] = UNDIVERSE
+            kept = rows_to_keep(of_rows["person"], plan.method.k, of_rows.get("own_k"), promises, confidential)
+            reasons[stratum[~kept]] = MORE_RECORDS
         rows = rows[reasons[rows] == ""]
     values, others_of_rows = values[rows], others.take(pa.array(rows)) if others.num_columns else others
     counted_labels = {name: pc.value_counts(others_of_rows[name]) for name in labels}
