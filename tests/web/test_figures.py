@@ -188,6 +188,8 @@ def figures_without_source(name: str, asked: dict[str, Any]) -> list[tuple[str, 
         private = spelled([*leaves(as_data(before)), *leaves(as_data(owners.assessment)), *shares])
         if (survey := owners.assessment.survey) is not None:
             overlaps = [estimate.overlap for estimate in survey.estimates]
+            sides = [side for estimate in survey.estimates for side in (estimate.before, estimate.after) if side]
+            overlaps += [end for side in sides for end in (side.low, side.high)]
             private |= spelled(
                 [survey.sentence, survey.median_error or 0.0, min(len(overlaps), MOST_ESTIMATES), *overlaps]
             )

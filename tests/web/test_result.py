@@ -72,7 +72,13 @@ def test_a_confidential_column_that_all_but_names_its_records_is_open_and_protec
 
 
 def test_the_owner_sees_the_loss_as_it_was_measured_and_the_attack_as_a_headline() -> None:
-    stated = {"withheld": [], "information_loss": None, "loss_range": {"low": 0.0, "high": 0.1}, "attacks": []}
+    stated = {
+        "withheld": [],
+        "information_loss": None,
+        "method": "microaggregation",
+        "loss_range": {"low": 0.0, "high": 0.1},
+        "attacks": [],
+    }
     promises = {
         "anonymity": {"k": 5, "whole_rows": True, "smallest_group": 5},
         "rows": 24,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -34,10 +35,11 @@ from shoal.request.judging_options import AssessOptions
 from shoal.results.assessment import TableAssessment
 from shoal.results.attacks import Disclosure, LeakCard, Rate
 from shoal.results.survey import SurveyUtility
-from shoal.results.utility import ModelUtility
+from shoal.results.utility import Distribution, ModelUtility
 from shoal.utility.loss import table_loss
 from shoal.utility.survey_estimates import SurveyOptions, survey_utility
 
+BINS, MOST_LABELS = 20, 12  # of a column's distribution
 SAMPLE = 400  # records that trained attackers learn from, unless asked otherwise
 
 
@@ -110,6 +112,10 @@ def assess_tables(original: Any, protected: Any, options: AssessOptions) -> Tabl
         confidential=confidential,
         people=people,
         unattacked=unattacked_columns(pair),
+        distributions=(
+            *(_of_numbers(name, pair.before[name], pair.after[name]) for name in pair.numbers),
+            *(_of_labels(name, pair.before[name], pair.after[name]) for name in pair.labels),
+        ),
         notes=notes,
     )
 
@@ -199,3 +205,24 @@ def _changed(before: pa.ChunkedArray, after: pa.ChunkedArray) -> float:
     same = pc.fill_null(pc.equal(before, after), False)
     both_missing = pc.and_(pc.is_null(before), pc.is_null(after))
     return 1.0 - float(pc.sum(pc.or_(same, both_missing)).as_py() or 0) / len(before)
+
+
+def _of_numbers(name: str, *sides: pa.ChunkedArray) -> Distribution:
+    """Both sides in bins of equal width over all numbers."""
+    values = [side.drop_null().to_numpy() for side in sides]
+    values = [side[np.isfinite(side)] for side in values]
+    edges = np.histogram_bin_edges(np.concatenate(values), BINS)
+    before, after = (tuple((np.histogram(side, edges)[0] / max(1, len(side))).tolist()) for side in values)
+    return Distribution(name, tuple(edges.tolist()), (), before, after)
+
+
+def _of_labels(name: str, *sides: pa.ChunkedArray) -> Distribution:
+    """The labels that are most frequent on both sides together; all others as one."""
+    counts = [Counter("(missing)" if label is None else label for label in side.to_pylist()) for side in sides]
+    listed = [label for label, _ in (counts[0] + counts[1]).most_common(MOST_LABELS)]
+    before, after = ([count[label] / count.total() for label in listed] for count in counts)
+    if any(len(count.keys() - set(listed)) for count in counts):
+        listed.append("(all others)")
+        before.append(max(0.0, 1.0 - sum(before)))
+        after.append(max(0.0, 1.0 - sum(after)))
+    return Distribution(name, (), tuple(listed), tuple(before), tuple(after))

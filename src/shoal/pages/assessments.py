@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 from shoal.pages import charts
 from shoal.pages.leak_card import card_page
 from shoal.pages.report import distances
-from shoal.pages.words import FEWEST_ATTEMPTS, count, interval, number, page, percent, succeeds
+from shoal.pages.words import FEWEST_ATTEMPTS, count, estimated, interval, number, page, percent, succeeds
 from shoal.results.assessment import SketchAssessment, SpaceAssessment, TableAssessment
 from shoal.results.attacks import Disclosure, Rate, SketchAttacks
 from shoal.results.searches import QueryChange, Reidentification, SearchChange, TextAssessment
 from shoal.results.summary import Distances
-from shoal.results.survey import MODELS, TABLES, TOTALS, Estimate, SurveyUtility
-from shoal.results.utility import ClassifierScore, ModelUtility, QueryAgreement, SpaceUtility, TableLoss
+from shoal.results.survey import MODELS, TABLES, TOTALS, ComparedEstimate, Estimate, SurveyUtility
+from shoal.results.utility import ClassifierScore, Distribution, ModelUtility, QueryAgreement, SpaceUtility, TableLoss
 
 MOST = 20  # bars of a picture, rows of a table
 NOTABLE = 0.05  # a correlation that changed by less is as it was
@@ -50,39 +51,68 @@ def assessment_html(assessment: TableAssessment) -> str:
         card=card_page(assessment.leaks, assessment.rows),
         taught=_taught(assessment.models) if assessment.models else None,
         survey=_survey(assessment.survey) if assessment.survey else None,
+        distributions=[
+            _distribution(one) for one in sorted(assessment.distributions, key=lambda one: -one.moved)[:MOST]
+        ],
         certain=int(sum(certain)),
     )
 
 
+def _distribution(found: Distribution) -> charts.Picture:
+    """A column before and after: overlaid histograms of numbers, bars of labels."""
+    description = f"{found.column}: shares of the records before and after."
+    edges, sides = found.edges, (found.before, found.after)
+    if edges:
+        drawing = charts.before_and_after(edges, *sides, found.column, "Share of records")
+        bins = [f"{number(low)} to {number(high)}" for low, high in pairwise(edges)]
+    else:
+        drawing, bins = charts.bars_before_and_after(found.labels, *sides, "Share of records"), list(found.labels)
+    rows = ((name, percent(one), percent(other)) for name, one, other in zip(bins, *sides, strict=True))
+    return charts.picture(drawing, description, (found.column, "Before", "After"), rows)
+
+
 def _survey(found: SurveyUtility) -> tuple[tuple[str, charts.Picture], ...]:
-    """For each part its overlaps as bars, the worst first, and the figures as a table."""
-    parts = []
+    """Each part as a picture, the worst first, and its figures as a table."""
+    pictures = []
     for part, heading in ((TOTALS, "Columns"), (TABLES, "Tables"), (MODELS, "Models")):
-        estimates = found.of(part)
-        if not estimates:
-            continue
-        bars = [(f"{one.statistic} {one.about}", one.overlap) for one in estimates[:MOST]]
-        description = f"Bar chart of how far the intervals of {count(len(bars), 'estimate')} overlap, the worst first."
-        rows = tuple(
-            (
-                f"{one.statistic}: {one.about}",
-                _around(one.before),
-                _around(one.after),
-                "" if one.relative_error is None else percent(one.relative_error),
-                percent(one.overlap),
-                *(["yes" if one.kept else "no"] if part == MODELS else []),
-            )
-            for one in estimates
+        shares = [one for one in found.of(part) if one.statistic == "share"]
+        others = [one for one in found.of(part) if one.statistic != "share"]
+        if shares:
+            pictures.append((f"{heading}: shares of the population", _estimates(shares, _dots(shares[:MOST]))))
+        if others:
+            description = f"Bar chart of how far the intervals of {count(len(others[:MOST]), 'estimate')} overlap."
+            bars = [(f"{one.statistic} {one.about}", one.overlap) for one in others[:MOST]]
+            drawing = charts.sideways(bars, charts.shares("Overlap of the 95 % intervals", (), high=1.0), longest=260)
+            pictures.append((heading, _estimates(others, (drawing, description))))
+    return tuple(pictures)
+
+
+def _dots(shares: Sequence[ComparedEstimate]) -> tuple[str, str]:
+    """The drawing of shares with their intervals, and its description."""
+    pairs = [(one.about, _ends(one.before), _ends(one.after)) for one in shares]
+    description = f"Dots of {count(len(shares), 'share')} before and after, with their 95 % intervals."
+    return charts.shares_before_and_after(pairs, "Share of the population"), description
+
+
+def _estimates(estimates: Sequence[ComparedEstimate], drawn: tuple[str, str]) -> charts.Picture:
+    of_models = estimates[0].part == MODELS
+    rows = (
+        (
+            f"{one.statistic}: {one.about}",
+            estimated(one.before, one.statistic),
+            estimated(one.after, one.statistic),
+            "" if one.relative_error is None else percent(one.relative_error),
+            percent(one.overlap),
+            *(["yes" if one.kept else "no"] if of_models else []),
         )
-        header = ("Estimate", "Original", "Protected", "Off by", "Overlap", *(["Conclusion kept"] * (part == MODELS)))
-        drawing = charts.sideways(bars, charts.shares("Overlap of the 95 % intervals", (), high=1.0))
-        parts.append((heading, charts.picture(drawing, description, header, rows)))
-    return tuple(parts)
+        for one in estimates
+    )
+    header = ("Estimate", "Original", "Protected", "Off by", "Overlap", *(["Conclusion kept"] if of_models else []))
+    return charts.picture(*drawn, header, rows)
 
 
-def _around(estimate: Estimate | None) -> str:
-    """A figure and its standard error."""
-    return "not estimable" if estimate is None else f"{number(estimate.value)} ± {number(estimate.error)}"
+def _ends(estimate: Estimate | None) -> charts.Interval | None:
+    return None if estimate is None else (estimate.value, estimate.low, estimate.high)
 
 
 def verdict(assessment: TableAssessment) -> str:

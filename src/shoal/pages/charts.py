@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 
 from shoal.results.attacks import Rate
@@ -111,6 +111,7 @@ class Text:
 
 
 Mark = Block | Line | Dot | Text
+Interval = tuple[float, float, float]  # a figure, and the ends of its interval
 Key = tuple[str, Line | Dot]  # of a legend: the mark's place does not matter
 
 
@@ -354,3 +355,36 @@ def upright(bars: Sequence[tuple[str, float]], title: str, y: Axis) -> str:
     half = min(0.42, 0.075 * len(bars))
     marks = [Block(column - half, 0, column + half, height, DEEP) for column, (_, height) in enumerate(bars)]
     return chart(names((name for name, _ in bars), 90, title), y, marks, 190)
+
+
+def before_and_after(edges: Sequence[float], before: Sequence[float], after: Sequence[float], x: str, y: str) -> str:
+    """Two histograms over the same edges: what was is filled, what became of it is a line."""
+    bins = zip(edges[:-1], edges[1:], before, strict=True)
+    marks: list[Mark] = [Block(start, 0, end, share, SAND) for start, end, share in bins]
+    # A step needs the last edge too, at the height of the last bin.
+    marks.append(Line(list(zip(edges, (*after, after[-1]), strict=True)), DEEP, 2.5, steps="after"))
+    legend = (("before", Line((), SAND, 12)), ("after", Line((), DEEP, 2.5)))
+    across = replace(amounts(x, (), low=edges[0], high=edges[-1]), grid=False)
+    return chart(across, shares(y, (*before, *after)), marks, 220, legend=legend)
+
+
+def bars_before_and_after(labels: Sequence[str], before: Sequence[float], after: Sequence[float], x: str) -> str:
+    """Two bars for each name: above what was, below what became of it."""
+    marks = [Block(0, row - BAR, share, row, SAND) for row, share in enumerate(before)]
+    marks += [Block(0, row, share, row + BAR, DEEP) for row, share in enumerate(after)]
+    legend = [(words, Line((), colour, 12)) for words, colour in (("before", SAND), ("after", DEEP))]
+    return chart(shares(x, (*before, *after)), names(labels), marks, 28.0 * len(labels), legend=legend)
+
+
+def shares_before_and_after(pairs: Sequence[tuple[str, Interval | None, Interval | None]], title: str) -> str:
+    """For each name two shares with their intervals: above what was, below what became of it."""
+    marks: list[Mark] = []
+    for row, (_, *both) in enumerate(pairs):
+        for interval, place, colour in zip(both, (row - 0.17, row + 0.17), (SAND, DEEP), strict=True):
+            if interval is not None:
+                value, low, high = interval
+                marks += [Line([(max(0.0, low), place), (high, place)], colour, 3), Dot(value, place, colour)]
+    highest = [interval[2] for _, *both in pairs for interval in both if interval]
+    legend = [(words, Dot(0, 0, colour)) for words, colour in (("before", SAND), ("after", DEEP))]
+    labels = names((name for name, *_ in pairs), 300)
+    return chart(shares(title, highest), labels, marks, 28.0 * len(pairs), legend=legend, width=600)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from shoal.pages.charts import DEEP, GREY, INK, SAND, Dot, Line, Mark, Picture, amounts, chart, picture
+from collections.abc import Iterator, Sequence
+
+from shoal.pages.charts import DEEP, GREY, INK, SAND, Axis, Dot, Line, Mark, Picture, Text, amounts, chart, picture
 from shoal.pages.words import count, number, page
 from shoal.results.exploration import LEARNED, Exploration, Outcome, Trial
 from shoal.results.summary import IN_WORDS
@@ -41,9 +43,8 @@ def risk_utility_map(exploration: Exploration) -> Picture:
         f"Map of risk against loss for {count(len(outcomes), 'protection')}; "
         f"{count(len(exploration.front), 'of them is', 'of them are')} on the front, where less risk costs more loss."
     )
-    measured = exploration.measures.loss_in_words, exploration.measures.risk_in_words
-    titles = [f"{words[0].upper()}{words[1:]}, per cent" for words in measured]
-    x, y = amounts(titles[0], (), high=top), amounts(titles[1], [outcome.risk for outcome in outcomes])
+    x = amounts(_title(exploration.measures.loss_in_words), (), high=top)
+    y = amounts(_title(exploration.measures.risk_in_words), [outcome.risk for outcome in outcomes])
     front = sorted((outcome.risk, outcome.loss) for outcome in exploration.front if outcome.loss <= top)
     marks: list[Mark] = [
         Line([(loss, risk) for risk, loss in front], GREY),
@@ -53,6 +54,7 @@ def risk_utility_map(exploration: Exploration) -> Picture:
             if outcome.loss <= top
         ),
     ]
+    marks += _sizes_of_crowds(exploration.front, x, y)
     if (chosen := exploration.recommended) is not None:
         marks.append(Dot(chosen.loss, chosen.risk, "none", 9, stroke=INK))
     for channel, limit in _limits(exploration).items():
@@ -69,6 +71,21 @@ def risk_utility_map(exploration: Exploration) -> Picture:
     header = ("Protection", "Score", "Loss", "Risk", "Fewest alike")
     drawing = chart(x, y, marks, 360, legend=legend, width=600)
     return picture(drawing, description, header, rows)
+
+
+def _title(measure: str) -> str:
+    return f"{measure[0].upper()}{measure[1:]}, per cent"
+
+
+def _sizes_of_crowds(front: Sequence[Outcome], x: Axis, y: Axis) -> Iterator[Text]:
+    """k beside the points of the front, where there is room for it."""
+    taken: list[tuple[float, float]] = []
+    for outcome in front:
+        place = x.share(outcome.loss), y.share(outcome.risk)
+        crowded = any(abs(place[0] - left) < 0.1 and abs(place[1] - up) < 0.06 for left, up in taken)
+        if outcome.trial.k is not None and outcome.loss <= x.high and not crowded:
+            taken.append(place)
+            yield Text(outcome.loss, outcome.risk, f"k = {outcome.trial.k}", below=-9)
 
 
 def in_words(trial: Trial) -> str:
@@ -110,7 +127,7 @@ def hardening_path(exploration: Exploration) -> Picture:
     path = [(outcome.loss, outcome.figures[LEARNED]) for outcome in exploration.hardened]
     description = f"Line of {count(len(path) - 1, 'step')}: what a trained attacker finds against the loss."
     limit = exploration.max_risk
-    x = amounts("Information lost, per cent", [loss for loss, _ in path], low=None)
+    x = amounts(_title(exploration.measures.loss_in_words), [loss for loss, _ in path], low=None)
     y = amounts("Found by a trained attacker, per cent", [*(found for _, found in path), limit or 0.0])
     marks: list[Mark] = [Line(path, DEEP), *(Dot(*point, DEEP, 4) for point in path)]
     if limit is not None:

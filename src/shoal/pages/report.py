@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import PurePosixPath
 
 from shoal.pages import charts
@@ -131,16 +130,9 @@ def distances(measured: Distances, noun: str) -> charts.Picture:
     """How far apart pairs of records are, before and after."""
     starts, ends = measured.edges[:-1], measured.edges[1:]
     description = f"Two overlaid charts of the distances between pairs of {noun}s, before and after protection."
-    x = charts.amounts(f"Distance between two {noun}s", (), low=starts[0], high=ends[-1])
-    y = charts.shares("Share of pairs", (*measured.before, *measured.after))
-    # A step needs the last edge too, at the height of the last bin.
-    heights = (*measured.after, measured.after[-1])
-    marks: list[charts.Mark] = [
-        charts.Block(a, 0, b, share, charts.SAND) for a, b, share in zip(starts, ends, measured.before, strict=True)
-    ]
-    marks.append(charts.Line(list(zip(measured.edges, heights, strict=True)), charts.DEEP, 2.5, steps="after"))
-    legend = (("before", charts.Line((), charts.SAND, 12)), ("after", charts.Line((), charts.DEEP, 2.5)))
-    drawing = charts.chart(replace(x, grid=False), y, marks, 220, legend=legend)
+    drawing = charts.before_and_after(
+        measured.edges, measured.before, measured.after, f"Distance between two {noun}s", "Share of pairs"
+    )
     rows = tuple(
         (f"{number(a)} to {number(b)}", percent(before), percent(after))
         for a, b, before, after in zip(starts, ends, measured.before, measured.after, strict=True)

@@ -12,6 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from shoal.results.attacks import Rate
 from shoal.results.claims import DISTINCT, ENTROPY, RECURSIVE
 from shoal.results.summary import SketchFigures, StatedLoss, Summary
+from shoal.results.survey import Estimate
 
 FEWEST_ATTEMPTS = 5  # of an attack; below, its interval spans nearly everything
 
@@ -71,6 +72,14 @@ def percent(share: float) -> str:
     if 0.999 < share < 1:
         return "over 99.9%"
     return f"{share:.1%}"
+
+
+def estimated(estimate: Estimate | None, statistic: str) -> str:
+    """A figure of the population and its 95 % interval."""
+    if estimate is None:
+        return "not estimable"
+    spelled = percent if statistic == "share" else number
+    return f"{spelled(estimate.value)} ({spelled(estimate.low)} to {spelled(estimate.high)})"
 
 
 def succeeds(rate: Rate) -> str:
@@ -243,6 +252,7 @@ def _environment(finalize: Callable[[Any], Any] | None) -> Environment:
         "with_interval": with_interval,
         "interval": interval,
         "succeeds": succeeds,
+        "estimated": estimated,
         "share_in_words": share_in_words,
         "loss_in_figures": loss_in_figures,
         "loss_in_words": loss_in_words,

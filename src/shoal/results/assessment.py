@@ -21,7 +21,7 @@ from shoal.results.audit import Audit
 from shoal.results.notebook import RATES, html_table, rate_rows
 from shoal.results.summary import Summary
 from shoal.results.survey import SurveyUtility
-from shoal.results.utility import LabelLoss, ModelUtility, SpaceUtility, TableLoss
+from shoal.results.utility import Distribution, LabelLoss, ModelUtility, SpaceUtility, TableLoss
 
 
 @dataclass(frozen=True)
@@ -94,6 +94,7 @@ class TableAssessment:
     confidential: tuple[Rate, ...] = ()  # by confidential column: values matched to the members of their group
     people: IntersectedPeople | None = None  # where whose a row is was given
     unattacked: tuple[str, ...] = ()  # released columns that no attack used
+    distributions: tuple[Distribution, ...] = ()  # of each column, before and after
     notes: tuple[str, ...] = ()  # what makes figures less certain, in a sentence each
 
     @property

@@ -27,7 +27,7 @@ class Measures:
     risk_in_words: str
 
 
-OF_TABLES = Measures("lost", "found", "information lost", "records that an attacker finds")
+OF_TABLES = Measures("lost", "found", "error of an analyst", "records that an attacker finds")
 MEASURES = {
     **dict.fromkeys(("numbers", "labels", "mixed"), OF_TABLES),
     "documents": Measures("order lost", "found", "order of distances lost", "documents that an attacker finds"),

@@ -248,3 +248,19 @@ class ModelUtility:
     def rows(self) -> list[dict[str, str | float]]:
         """All figures as a table."""
         return [{"target": self.predicted(score), **vars(score)} for score in self.scores]
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """How often values of a column occur before and after, as shares: numbers between edges, labels by their names."""
+
+    column: str
+    edges: tuple[float, ...]  # of numbers
+    labels: tuple[str, ...]  # the most frequent, and the others as one
+    before: tuple[float, ...]
+    after: tuple[float, ...]
+
+    @property
+    def moved(self) -> float:
+        """The share of records that would have to move for both to be the same."""
+        return sum(abs(before - after) for before, after in zip(self.before, self.after, strict=True)) / 2

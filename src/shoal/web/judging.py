@@ -128,7 +128,7 @@ def as_points(outcomes: Sequence[Outcome], recommended: str | None) -> Iterator[
             "name": outcome.trial.name,
             "loss": outcome.loss,
             "risk": outcome.risk,
-            "score": outcome.score,
+            "k": outcome.trial.k,
             "alike": outcome.smallest_group,
             "crowd": outcome.trial.promises_crowd,
             "front": outcome.trial.name in front,

@@ -165,8 +165,10 @@ def _loss(stated: Mapping[str, Any], measured: float | None) -> list[Figure]:
     published = f"{known['low']:.0%} to {known['high']:.0%}" if known else ""
     value = published if loss is None else percent(loss)
     published = f" The report says {published}." if published and loss is not None else ""
-    words = f"The share of the differences between records that was given up for the crowd.{published}"
-    return [Figure("Information lost", value, words)]
+    words = "The share of the differences between records that was given up for the crowd."
+    if stated["method"].startswith("groups made for common values"):
+        words = "The mean of what the protected columns lost: the report says how it is measured."
+    return [Figure("Information lost", value, words + published)]
 
 
 def has_leaks(job: Job) -> bool:

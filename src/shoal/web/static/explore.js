@@ -89,6 +89,9 @@ function draw() {
   for (const point of points) {
     const dot = shape("circle", { cx: scale.x(point.loss), cy: scale.y(point.risk), r: 6, class: classes(point) }, drawing);
     shape("title", {}, dot, `${point.name}: loss ${per(point.loss)}, risk ${per(point.risk)}`);
+    if (point.k && (point.front || point.recommended || chosen.includes(point.name))) {
+      shape("text", { x: scale.x(point.loss) + 9, y: scale.y(point.risk) - 7 }, drawing, `k = ${point.k}`);
+    }
     dot.addEventListener("mouseenter", () => say(point));
     dot.addEventListener("click", () => choose(point.name));
   }
@@ -145,8 +148,10 @@ function choose(name) {
 
 function compare() {
   const both = chosen.map((name) => points.find((one) => one.name === name)).filter(Boolean);
-  compared.hidden = both.length < 2;
-  if (both.length < 2) return;
+  if (both.length < 2) {
+    compared.textContent = "Choose two points, or tick two protections below: they are compared here.";
+    return;
+  }
   const table = document.createElement("table");
   const line = (title, values, header = false) => {
     const row = table.insertRow();
@@ -162,7 +167,7 @@ function compare() {
   line(titled(words.risk), both.map((one) => per(one.risk)));
   line("Promise", both.map(promise));
   for (const name of Object.keys(both[0].figures)) {
-    line(name, both.map((one) => (name in one.figures ? one.figures[name].toFixed(2) : "–")));
+    line(titled(name), both.map((one) => (name in one.figures ? per(one.figures[name]) : "–")));
   }
   compared.replaceChildren(table);
 }
@@ -184,7 +189,7 @@ async function follow() {
           seen = now;
           points = found.points;
           words = found;
-          const promised = words.promised ? ` A release made from a point also keeps ${words.promised}, and may lose more than the map says, which is measured for k alone.` : "";
+          const promised = words.promised ? ` Every point with a crowd also keeps ${words.promised}.` : "";
           pointed.textContent = `${points.length} protections were tried${found.over ? "" : " so far"}.${promised}`;
           show();
         }

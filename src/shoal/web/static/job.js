@@ -35,6 +35,7 @@ function show(place, job) {
         ? `about ${inWords(step.left)} left`
         : "";
   }
+  place.querySelector("h2").textContent = job.state === "waiting" ? "Waiting for another job" : "Under way";
   place.querySelector(".elapsed").textContent =
     job.state === "waiting" ? "Waits for its turn." : `Runs for ${inWords(job.seconds)}.`;
 }
