@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 
 from shoal import load, protect, verify
 from shoal.errors import InputError
-from tests.release.releases import certificate_of, quietly
+from tests.release.releases import certificate_of, copy_of, quietly, reseal
 
 pytestmark = pytest.mark.usefixtures("without_attack")
 
@@ -257,3 +258,32 @@ def test_any_plan_is_verified_and_true_where_it_says_so(
         if treat[name] == "average" or rules.get(name, "").split()[:1] in (["top"], ["bottom"], ["round"], ["prefix"]):
             continue
         assert all(holds(row[name], before[name]) for before, row in pairs), name
+
+
+def test_a_value_that_stays_visible_is_shown_by_all_who_have_it_and_in_no_set(tmp_path):
+    data = pd.DataFrame({"people": ["a", "b", "c", "d"] * 9 + ["Sami"] * 4, "age": np.arange(40) % 7 * 9})
+    options = {"quasi": ["people", "age"], "k": 3, "attack": False, "refine": False}
+    vanished = quietly(protect, data, out=tmp_path / "usual", **options)
+    made = quietly(protect, data, out=tmp_path / "release", keep_visible={"people": "Sami"}, **options)
+    shown = load(made.folder).table["people"].to_pylist()
+    assert shown.count("Sami") == 4
+    assert not [text for text in shown if "Sami" in text and text != "Sami"]
+    assert load(vanished.folder).table["people"].to_pylist().count("Sami") < 4
+    assert "visible" in {claim.promise for claim in verify(made.folder).claims}
+    assert verify(made.folder)
+    forged = copy_of(made.folder, tmp_path / "forged")
+    content = certificate_of(forged)
+    content["promises"]["visible"][0]["rows"] = 5
+    reseal(forged, content)
+    assert "visible" in {claim.promise for claim in verify(forged).broken}
+
+
+@pytest.mark.parametrize(
+    ("asked", "problem"),
+    [({"people": "Saami"}, "0 records"), ({"age": "9"}, "is averaged"), ({"pay": "1"}, "is not masked")],
+)
+def test_a_value_that_cannot_stay_visible_is_refused(tmp_path, asked, problem):
+    data = pd.DataFrame({"people": ["a", "b"] * 20, "age": np.arange(40) % 7 * 9})
+    with pytest.raises(InputError, match=problem):
+        options = {"quasi": ["people", "age"], "keep_visible": asked, "refine": False, "attack": False}
+        quietly(protect, data, k=3, out=tmp_path / "release", **options)

@@ -93,6 +93,7 @@ def protect(
     round: Any = None,
     recode: Mapping[str, str] | None = None,
     treat: Mapping[str, str] | None = None,
+    keep_visible: Mapping[str, str] | None = None,
     coarsen: Mapping[str, int] | None = None,
     allow: Sequence[str] | None = None,
     missing: str = "refuse",
@@ -251,6 +252,10 @@ def table_options(request: Request, choices: ColumnChoices, after: Earlier | Non
         after,
         tuple(columns.allow or ()),
         tuple(columns.calibrate or ()),
+        {
+            name: tuple(value.strip() for value in values.split("|"))
+            for name, values in (columns.keep_visible or {}).items()
+        },
     )
 
 

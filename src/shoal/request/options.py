@@ -228,6 +228,13 @@ class ColumnOptions:
         label="Treatment",
         column="treat",
     )
+    keep_visible: Mapping[str, str] | None = table_option(
+        "Values that keep their share, such as people=Sami: every record that has one shows it, and no other does.",
+        Pairs(example="people=Sami|Roma", repeated=True, metavar="<column=value>"),
+        see="treatments.md#values-that-stay-visible",
+        label="Values that keep their share",
+        column="keep_visible",
+    )
     coarsen: Mapping[str, int] | None = table_option(
         "Numbers to average once more after masking, so that at least K records share a value.",
         Pairs(Whole(least=2), example="COLUMN=K, income=40", repeated=True, metavar="<column=k>"),

@@ -231,6 +231,8 @@ def promises_of(
     if asked.beta is not None:
         gains = [{"column": column, "gain": gain} for column, gain in summary.likeness]
         promises["likeness"] = {"bound": asked.beta, "columns": gains}
+    if summary.visible:
+        promises["visible"] = [dict(zip(("column", "value", "rows"), one, strict=True)) for one in summary.visible]
     if asked.unit is not None or asked.k_column is not None:
         promises["crowds"] = [asdict(crowd) for crowd in summary.crowds]
     return promises
@@ -347,6 +349,7 @@ def summary_of(
         likeness=tuple((one["column"], one["gain"]) for one in promises.get("likeness", {}).get("columns", ())),
         files=typed(tuple[tuple[str, str], ...], report["files"], "files"),
         promised=_promised(promises),
+        visible=tuple((one["column"], one["value"], one["rows"]) for one in promises.get("visible", ())),
         crowds=tuple(Crowd(**group) for group in promises.get("crowds", ())),
     )
 

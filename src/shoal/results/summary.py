@@ -262,4 +262,5 @@ class Summary:
     likeness: tuple[tuple[str, float], ...] = ()  # by confidential column, the largest gain of a value, where promised
     files: tuple[tuple[str, str], ...] = ()  # (file name, what it is), for the reader
     promised: GroupPromises = NOTHING_MORE  # of every group, beside k
+    visible: tuple[tuple[str, str, int], ...] = ()  # columns, values that keep their share, and rows that show each
     crowds: tuple[Crowd, ...] = ()  # groups by their records, people and largest own k

@@ -226,6 +226,7 @@ _COPY = fields(  # of a table, in the format that came in
         ),
     }
 )
+_VISIBLE = each(fields({"column": text, "value": text, "rows": whole(2)}))  # values that keep their share
 _PROMISES_OF_SKETCHES = _PROMISES | {
     "form": one_of("crowd sketches", "delta sketches", "k-variance sketches"),
     "lengths": fields({"shortest": whole(1), "longest": whole(1)}),
@@ -289,7 +290,7 @@ CONTENT = _content(
         "documents": (fields(_PROMISES, _ASKED_FOR), _STATED_OF_RECORDS),
         "sanitized": (fields(_PROMISES_OF_SANITIZED), _STATED_OF_SANITIZED),
         "sketches": (fields(_PROMISES_OF_SKETCHES, _ASKED_FOR), _STATED_OF_RECORDS),
-        "table": (fields(_PROMISES, {**_ASKED_FOR, "copy": _COPY}), _STATED_OF_RECORDS),
+        "table": (fields(_PROMISES, {**_ASKED_FOR, "copy": _COPY, "visible": _VISIBLE}), _STATED_OF_RECORDS),
     }
 )
 

@@ -121,6 +121,17 @@ def crowds_as_promised(sizes: Counter[int], promises: dict[str, Any], file: str)
         yield Claim("own k", holds, kept if holds else "a group is not of the size that its records ask for", file)
 
 
+def visible_claims(showing: Mapping[str, Counter[str | None]], promises: dict[str, Any], file: str) -> Iterator[Claim]:
+    """Values that keep their share are shown by as many rows as stated, and are in no set with others."""
+    for one in promises.get("visible", ()):
+        name, value, found = one["column"], one["value"], showing[one["column"]]
+        among = sum(rows for text, rows in found.items() if text == "*" or value in (text or "").split(" | ")[1:])
+        among += sum(rows for text, rows in found.items() if (text or "").startswith(f"{value} | "))
+        holds = found[value] == one["rows"] and not among
+        kept = f"{name!r}: {found[value]:,} rows show a value that keeps its share, and it is in no set"
+        yield Claim("visible", holds, kept if holds else f"{name!r}: a value is not shown as stated", file)
+
+
 def canonical_order(holds: bool, file: str) -> Claim:
     """Rows are sorted by their content, so their order tells nothing."""
     return Claim("order", holds, "rows are in the order of their content" if holds else "rows are out of order", file)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -24,6 +25,7 @@ from shoal.verification.promises import (
     crowd_claims,
     gaps_as_promised,
     rows_as_promised,
+    visible_claims,
 )
 from shoal.verification.release_files import Refused, ReleaseFolder, owned_by_arrow
 from shoal.verification.units import Units, unit_claims
@@ -71,6 +73,7 @@ def table_claims(release: ReleaseFolder, promises: dict[str, Any], counts: Count
     yield rows_as_promised(rows.n_rows, promises, file)
     yield from gaps_as_promised(rows.gaps, promises, file)
     yield from crowd_claims(rows.sets, rows.whole, rows.values, rows.in_order(), promises, file)
+    yield from visible_claims(rows.showing, promises, file)
     if rows.units is not None:
         yield from unit_claims(rows.units, rows.whole.sizes, promises, file)
     if copy:
@@ -215,6 +218,9 @@ class TableRows:
         self.texts: dict[str, dict[str | None, int]] = {name: {} for name in self._quasi}
         self.whole = _EqualRows(self._quasi)
         self.sets = [_EqualRows(columns) for columns in promises["anonymity"]["shared_columns"]]
+        self.showing: dict[str, Counter[str | None]] = {
+            visible["column"]: Counter() for visible in promises.get("visible", ())
+        }
         self._first_rows: list[pa.Table] = []
         self._last_row: pa.Table | None = None
         self._rows_in_order = True
@@ -243,6 +249,9 @@ class TableRows:
             values.add(group_of_row, table[name].chunk(0), file)
         for name, values in self.shown.items():
             values.add(group_of_row, as_shown(table[name].chunk(0), self._copy), file)
+        for name, showing in self.showing.items():
+            for counted in pc.value_counts(table[name].chunk(0)).to_pylist():
+                showing[counted["values"]] += counted["counts"]
         if self.units is not None:
             self.units.add(table, group_of_row, file)
         self._look_at_order(table)

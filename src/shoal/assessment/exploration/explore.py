@@ -58,6 +58,7 @@ def explore(
     round: Any = None,
     recode: Mapping[str, str] | None = None,
     treat: Mapping[str, str] | None = None,
+    keep_visible: Mapping[str, str] | None = None,
     coarsen: Mapping[str, int] | None = None,
     allow: Sequence[str] | None = None,
     missing: str = "refuse",

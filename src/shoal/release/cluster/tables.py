@@ -54,9 +54,10 @@ def draft_table_in_parts(
         )
     if source.roles is not None and source.roles.weight:
         raise InputError("{option} needs one file: groups are weighed as a whole; join the parts first", "weight")
-    for name in options.choices.treated(KEEP):
+    kept = [f"treat {shown(name)}={KEEP}" for name in options.choices.treated(KEEP)]
+    for option in [*kept, *(f"keep_visible {shown(name)}" for name in options.visible)]:
         message = "{option} needs one file: records with the same value may lie in several parts; join the parts"
-        raise InputError(message, f"treat {shown(name)}={KEEP}")
+        raise InputError(message, option)
     submit, gather = schedule.submit, schedule.gather
     table, parts = _read(source, k, options, schedule)
     method = table.method

@@ -97,6 +97,7 @@ class TableOptions:
     after: Earlier | None = None  # the release that this one follows
     allow: tuple[str, ...] = ()  # columns released as they are although they single records out
     calibrate: tuple[str, ...] = ()  # columns whose weighted totals hold
+    visible: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # values that keep their share, by column
 
 
 @dataclass(frozen=True)
@@ -111,9 +112,28 @@ class ColumnPlan:
     treat: Mapping[str, str] = field(default_factory=dict)  # columns that are kept, generalised or blanked
     not_averaged: tuple[str, ...] = ()  # of those, the ones with numbers behind them
     periods: Mapping[str, NumberForm] = field(default_factory=dict)  # of those, dates that are recoded to periods
+    visible: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # values that groups never cross, by column
+
+    @property
+    def has_strata(self) -> bool:
+        """Whether there is anything that groups never cross."""
+        return bool(self.kept or self.visible)
 
 
 def column_plan(agreed: AgreedColumns, k: int, options: TableOptions) -> ColumnPlan:
+    """What becomes of the columns that all files have."""
+    plan = _column_plan(agreed, k, options)
+    for name, values in options.visible.items():
+        asked = f"keep_visible {shown(name)}={'|'.join(values)}"
+        if name not in agreed.masked or name in plan.forms:
+            problem = "is averaged" if name in plan.forms else "is not masked"
+            raise InputError(f"{{option}}: column {shown(name)} {problem}; name one that is generalised", asked)
+        if not plan.method.k_anonymous:
+            raise InputError(f"{{option}} needs groups, and {plan.method.name} makes none; leave it out", asked)
+    return replace(plan, visible=options.visible)
+
+
+def _column_plan(agreed: AgreedColumns, k: int, options: TableOptions) -> ColumnPlan:
     """The method for the columns that all files have."""
     schema, choices = agreed.parts[0], options.choices
     if options.method.mapping is not None:

@@ -15,6 +15,7 @@ import numpy as np
 from shoal.data.files import shown
 from shoal.data.kinds.number_forms import date_parameters, unit_of
 from shoal.data.roles import Kind
+from shoal.errors import InputError
 from shoal.pages.leak_card import leaks_html
 from shoal.promises.joining import JOINED
 from shoal.promises.values import crowd_figures
@@ -40,7 +41,7 @@ from shoal.release.tables.following import Following
 from shoal.release.tables.labels import Concepts, generalisation
 from shoal.release.tables.records import PreparedTable
 from shoal.release.tables.released import ReleasedRows, TableFacts, estimates_csv
-from shoal.release.tables.rows import Floats, Ints, TableLayout
+from shoal.release.tables.rows import Floats, Ints, TableLayout, spelt
 from shoal.release.writing import Draft
 from shoal.results.attacks import LeakCard, Rate
 from shoal.results.claims import Withheld
@@ -185,6 +186,7 @@ def draft_of(table: PreparedTable, publication: TablePublication, findings: Find
         distances=_distances(publication, table, *sampled) if publishable and not layout.labels else NOT_PUBLISHED,
         withheld=tuple(Withheld(reason, count) for reason, count in withheld.items()),
         promised=options.promises,
+        visible=() if rows is None else _visible(rows, options),
         attacks=findings.attacks,
         attacked=options.attack,
         figures=figures,
@@ -202,6 +204,25 @@ def draft_of(table: PreparedTable, publication: TablePublication, findings: Find
         cells=cells,
         formulas=sum((part.formulas for part in facts), Counter()),
     )
+
+
+def _visible(rows: ReleasedRows, options: TableOptions) -> tuple[tuple[str, str, int], ...]:
+    """Columns, values that keep their share, and how many rows show each: all that had it."""
+    counted = []
+    for name, values in options.visible.items():
+        before, after = (
+            Counter(spelt(value) for value in column.to_pylist())
+            for column in (rows.before.columns[name], rows.released[name])
+        )
+        for value in values:
+            if not after[value] or after[value] != before[value]:
+                raise InputError(
+                    f"{{option}}: {before[value]:,} records with this value are left and {after[value]:,} would show "
+                    "it; at least k must have it, in a column that is generalised",
+                    f"keep_visible {shown(name)}={value}",
+                )
+            counted.append((name, value, after[value]))
+    return tuple(counted)
 
 
 def _rounded(cells: Sequence[CellShares], n_rows: int) -> tuple[CellShares, ...]:

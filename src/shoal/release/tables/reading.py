@@ -34,7 +34,7 @@ from shoal.promises.diversity import reachable
 from shoal.promises.people import MORE_RECORDS, had_once, rows_to_keep
 from shoal.promises.values import counted_values, person_numbers
 from shoal.release.tables.columns import ColumnPlan, TableOptions
-from shoal.release.tables.rows import Floats, Ints, TableLayout, TableRows
+from shoal.release.tables.rows import Floats, Ints, TableLayout, TableRows, spelt
 from shoal.release.tables.weights import checked_weights
 from shoal.request.options import GroupPromises
 
@@ -117,7 +117,7 @@ def complete_part(loaded: LoadedPart, plan: ColumnPlan, options: TableOptions) -
     row_numbers = range(len(complete)) if loaded.rows is None else loaded.rows.tolist()
     names = np.array([f"{prefix}{row + 1}" for row in row_numbers], dtype=object)
     reasons = np.where(complete, "", INCOMPLETE).astype(object)
-    if plan.kept:
+    if plan.has_strata:
         _withhold_rare(reasons, others, plan, promises, None if "person" in crowd else crowd.get("own_k"))
         complete = reasons == ""
     rows = np.flatnonzero(complete)
@@ -128,10 +128,10 @@ def complete_part(loaded: LoadedPart, plan: ColumnPlan, options: TableOptions) -
         # Rows with a value that everybody has once come last, which are never withheld for being too many.
         once = had_once([values_of(others[name].take(pa.array(rows))) for name in labels], crowd["person"][rows])
         rows_of_people = rows[np.argsort(once.any(axis=1), kind="stable")]
-        for stratum in _strata(others, plan.kept, rows_of_people):
+        for stratum in _strata(others, plan, rows_of_people):
             of_rows = {name: asked[stratum] for name, asked in crowd.items()}
             confidential = [values_of(data[name].take(pa.array(stratum))) for name in roles.confidential]
-            if plan.kept and len(np.unique(of_rows["person"])) < max(plan.method.k, *of_rows.get("own_k", (1,))):
+            if plan.has_strata and len(np.unique(of_rows["person"])) < max(plan.method.k, *of_rows.get("own_k", (1,))):
                 reasons[stratum] = RARE
                 continue
             kept = rows_to_keep(of_rows["person"], plan.method.k, of_rows.get("own_k"), promises, confidential)
@@ -173,21 +173,24 @@ def _kept(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return pc.if_else(is_gap(column), None, column.cast(pa.string()))
 
 
-def stratum_of_row(others: pa.Table, kept: Sequence[str]) -> Ints:
-    """A number for each combination of values of the kept columns."""
+def stratum_of_row(others: pa.Table, plan: ColumnPlan) -> Ints:
+    """A number for each combination of values of the kept columns, and of values that stay visible."""
     strata = np.zeros(others.num_rows, dtype=np.int64)
-    for name in kept:
+    for name in (*plan.kept, *plan.visible):
         encoded = others[name].combine_chunks().dictionary_encode(null_encoding="encode")
         codes = np.asarray(encoded.indices, dtype=np.int64)
+        if name in plan.visible:
+            texts, named = [spelt(value) for value in encoded.dictionary.to_pylist()], plan.visible[name]
+            codes = np.array([named.index(text) + 1 if text in named else 0 for text in texts], dtype=np.int64)[codes]
         strata = np.unique(np.column_stack([strata, codes]), axis=0, return_inverse=True)[1].reshape(-1)
     return strata
 
 
-def _strata(others: pa.Table, kept: Sequence[str], rows: Ints) -> list[Ints]:
-    """These rows by their values of kept columns, each in the order given."""
-    if not kept or not len(rows):
+def _strata(others: pa.Table, plan: ColumnPlan, rows: Ints) -> list[Ints]:
+    """These rows by what groups never cross, each in the order given."""
+    if not plan.has_strata or not len(rows):
         return [rows] if len(rows) else []
-    strata = stratum_of_row(others, kept)[rows]
+    strata = stratum_of_row(others, plan)[rows]
     order = np.argsort(strata, kind="stable")
     return np.split(rows[order], np.flatnonzero(np.diff(strata[order])) + 1)
 
@@ -197,7 +200,7 @@ def _withhold_rare(
 ) -> None:
     """Withhold rows whose values of kept columns too few records share, or that no group could be diverse with."""
     values = [values_of(others[name]) for name in plan.schema.roles.confidential]
-    for rows in _strata(others, plan.kept, np.flatnonzero(reasons == "")):
+    for rows in _strata(others, plan, np.flatnonzero(reasons == "")):
         while own_k is not None and (own_k[rows] > len(rows)).any():  # without them, others may lack company, too
             reasons[rows[own_k[rows] > len(rows)]] = RARE
             rows = rows[own_k[rows] <= len(rows)]

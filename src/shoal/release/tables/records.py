@@ -61,10 +61,10 @@ class TableRecords:
     strata: tuple[TableRows, ...]  # the rows by their values of kept columns: what is grouped together
 
 
-def _by_kept_values(rows: TableRows, kept: Sequence[str]) -> tuple[TableRows, ...]:
-    """The rows of each combination of values of the kept columns."""
-    strata = stratum_of_row(pa.table({name: rows.columns[name] for name in kept}), kept)
-    _check_people(rows.person, strata, kept)
+def _by_stratum(rows: TableRows, plan: ColumnPlan) -> tuple[TableRows, ...]:
+    """The rows by what groups never cross."""
+    strata = stratum_of_row(pa.table(dict(rows.columns)), plan)
+    _check_people(rows.person, strata, (*plan.kept, *plan.visible))
     order = np.argsort(strata, kind="stable")
     return tuple(rows.take(piece) for piece in np.split(order, np.flatnonzero(np.diff(strata[order])) + 1))
 
@@ -98,7 +98,7 @@ def read_records(source: TableSource, k: int, options: TableOptions) -> TableRec
     table = prepared_table(plan, part.statistics, mean, ([deviations], largest), options, follow_up)
     progress.step("reading", 1, 1)
     rows = filled_rows(part, table.layout)
-    return TableRecords(table, rows, _by_kept_values(rows, plan.kept) if plan.kept else (rows,))
+    return TableRecords(table, rows, _by_stratum(rows, plan) if plan.has_strata else (rows,))
 
 
 def reading_plan(roles: Roles | None, options: TableOptions) -> ReadingPlan:
