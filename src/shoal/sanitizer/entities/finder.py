@@ -13,7 +13,13 @@ from shoal.results.sanitizing import Entity
 from shoal.sanitizer.entities.codes import code_candidates, cut, date_and_amount_candidates, date_form
 from shoal.sanitizer.entities.descriptions import description_candidates, well_known, with_countries
 from shoal.sanitizer.entities.judging import Weights, shipped_weights
-from shoal.sanitizer.entities.layout import column_candidates, is_label, layout_candidates, within_lines
+from shoal.sanitizer.entities.layout import (
+    column_candidates,
+    coordinated_candidates,
+    is_label,
+    layout_candidates,
+    within_lines,
+)
 from shoal.sanitizer.entities.linking import Draft, linked
 from shoal.sanitizer.entities.named import (
     GENERIC,
@@ -140,7 +146,7 @@ def drafts_of(text: str, recognised_names: Iterable[Candidate]) -> list[Draft]:
     naming = (candidate for candidate in trimmed_ones if candidate is not None and not is_label(text, candidate))
     within = chain.from_iterable(within_lines(text, candidate) for candidate in naming)
     found = resolved(text, within)
-    found = resolved(text, chain(found, column_candidates(text, found)))
+    found = resolved(text, chain(found, column_candidates(text, found), coordinated_candidates(text, found)))
     return linked(text, with_countries(text, completed(text, found)))
 
 

@@ -21,11 +21,14 @@ _FIELD = {
     for kind, label in _CELL.items()
 }
 _SALUTATION, _SIGNED, _LISTED, _NAME_CELL = map(_TABLE.pattern, ("salutation", "signed", "listed", "name_cell"))
+_COORDINATED, _NAME = map(_TABLE.pattern, ("coordinated", "name"))
+_SPEAKER, _JOINED, _TOWN, _ADDRESS_LINE = map(_TABLE.pattern, ("speaker", "joined", "town", "address_line"))
 _NOBODY = _TABLE.words("nobody")
 
 _VALUE = re.compile(r"[^<(,\d@]{2,60}")  # of a person: up to an address or a remark
 _NAMES = ("PERSON", "ORG", "LOC", "MISC", "PROFESSION")
 _DELIMITERS = [re.compile(mark) for mark in (r"\t", r"\|", ";", ",", "[ ]{2,}")]
+_GAP = re.compile("(?<=[ ]{2})[^ ]")  # a column begins
 _AROUND = ' \t\r"'  # a cell
 _DIRECT = ("PERSON", "ID", "PHONE", "ADDRESS")
 _LABEL = re.compile(r"[A-Z][\w-]*(?:[ \t][\w-]+){0,3}(?=[ \t]?:)")
@@ -34,6 +37,7 @@ _FEWEST_LISTED = 3  # lines
 _FEWEST_KNOWN = 2  # cells of a column that are known to be people, or numbers
 _SHORTEST_CODE = 3  # characters
 _MOST_NAMES = 4  # words after "Name:"
+_LONGEST_ADDRESS = 4  # lines above the town
 _SHORTEST, _LONGEST_LINE = 45, 110  # a line that was broken to fit a width has so many characters
 
 
@@ -53,6 +57,31 @@ def layout_candidates(text: str) -> Iterator[Candidate]:
                 yield from _valued(text, "PERSON", *match.span("name"))
     yield from _cells(text)
     yield from _listed_names(text)
+    yield from _speakers(text)
+    yield from _address_blocks(text)
+
+
+def _speakers(text: str) -> Iterator[Candidate]:
+    """Who speaks in a log of messages, and names joined by underscores, of which no dictionary has one."""
+    speakers = list(_SPEAKER.finditer(text))
+    for match in speakers if len(speakers) >= _FEWEST_KNOWN else ():
+        yield Candidate(*match.span("name"), "PERSON", "labelled", 5)
+    for match in _JOINED.finditer(text):
+        parts = re.findall("[a-z]{4,}", match[0].lower())
+        if any(is_given_name(part) or not is_common_word(part) for part in parts):
+            yield Candidate(*match.span(), "ID", "handle", 6)
+
+
+def _address_blocks(text: str) -> Iterator[Candidate]:
+    """The lines of an address above its town and postcode, up to the name: "The Old Granary", "7 Church Walk"."""
+    for town in _TOWN.finditer(text):
+        start = town.start()
+        for _ in range(_LONGEST_ADDRESS):
+            line = _ADDRESS_LINE.search(text, max(0, start - _LONGEST_LINE), start)
+            if line is None:
+                break
+            start = line.start()
+            yield Candidate(*line.span("line"), "ADDRESS", "address", 12)
 
 
 def _valued(text: str, kind: str, start: int, end: int) -> Iterator[Candidate]:
@@ -99,6 +128,31 @@ def _tables(text: str) -> Iterator[list[list[tuple[int, int]]]]:
             ]
             if count and len(rows) > 1:
                 yield rows
+    yield from _aligned(text, lines)
+
+
+def _aligned(text: str, lines: Sequence[re.Match[str]]) -> Iterator[list[list[tuple[int, int]]]]:
+    """Lines whose cells begin below those of a header, some of them empty."""
+    rest = list(lines)
+    while rest:
+        header = rest.pop(0)
+        columns = [0, *(gap.start() for gap in _GAP.finditer(header[0]))]
+        count = next((n for n, line in enumerate(rest) if not _fits(line[0], columns)), len(rest)) if columns[1:] else 0
+        rows = [header, *rest[:count]]
+        if count and 2 * sum("  " in row[0] for row in rows) > len(rows):
+            yield [
+                [
+                    _stripped(text, min(row.start() + begin, row.end()), min(row.start() + end, row.end()))
+                    for begin, end in pairwise((*columns, len(row[0]) + columns[-1]))
+                ]
+                for row in rows
+            ]
+            rest = rest[count:]
+
+
+def _fits(line: str, columns: Sequence[int]) -> bool:
+    """Whether no word of a line runs over the beginning of a column, and one stands at a beginning."""
+    return len(line) > columns[1] and all(line[column - 1 : column] in ("", " ") for column in columns[1:])
 
 
 def _stripped(text: str, start: int, end: int) -> tuple[int, int]:
@@ -138,6 +192,20 @@ def column_candidates(text: str, found: Sequence[Candidate]) -> Iterator[Candida
             if enough and len(filled) >= _FEWEST_LISTED and kinds[kind] >= _FEWEST_KNOWN:
                 for start, end in filled:
                     yield from _valued(text, kind, start, end)
+
+
+def coordinated_candidates(text: str, found: Sequence[Candidate]) -> Iterator[Candidate]:
+    """Names that are listed with people: "Hope" in "Peg, Hope and Bill"."""
+    kind_at = {candidate.start: candidate.kind for candidate in found}
+    for match in _COORDINATED.finditer(text):
+        names = list(_NAME.finditer(text, *match.span()))
+        kinds = [kind_at.get(name.start(), "") for name in names]
+        if 2 * kinds.count("PERSON") > len(names):
+            yield from (
+                Candidate(*name.span(), "PERSON", "labelled", 45)
+                for name, kind in zip(names, kinds, strict=True)
+                if kind in ("", "MISC")
+            )
 
 
 def _are_names(values: Sequence[str]) -> bool:

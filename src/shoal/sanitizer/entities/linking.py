@@ -14,8 +14,9 @@ from shoal.terms.lexicon import FUNCTION_WORDS, is_common_word
 
 _NAMED = ("ORG", "LOC", "MISC")
 _WORD = re.compile(r"\w+")
-_TOKEN = re.compile(r"(?<![^\W_])(?P<word>[^\W\d_]{3,30})[\d_]{0,6}(?![^\W_])")
+_TOKEN = re.compile(r"(?<![^\W_])(?P<word>[^\W\d_]{1,30}(?:_?[^\W\d_]{1,30}))[\d_]{0,6}(?![^\W_])")
 _INITIALS = re.compile(r"(?<![\w.])(?:[B-HJ-Z][ \t.]{1,2}|[AI][. \t]{2}|[A-Z][ \t][A-Z][ \t])+$")
+_INITIAL = re.compile(r"(?<![\w.])([A-Z])[ \t]$")
 _SHORTEST_CUT = 4  # letters of a surname in a user name
 _GAP = re.compile(r"[\s.\-‑–'’]{0,3}")
 
@@ -157,11 +158,14 @@ def _taken(text: str, drafts: Sequence[Draft]) -> bytearray:
 
 
 def _add_initials(text: str, drafts: Sequence[Draft]) -> None:
-    """Let the mentions of known people begin with the initials before them: "K A Badmus"."""
+    """Let the mentions of known people begin with the initials before them: "K A Badmus"; "A" only if it is theirs."""
     taken = _taken(text, drafts)
     for draft in drafts:
         for number, (start, end) in enumerate(draft.mentions if draft.kind == "PERSON" else ()):
             initials = _INITIALS.search(text, max(0, start - 9), start)
+            if initials is None:
+                initial = _INITIAL.search(text, max(0, start - 2), start)
+                initials = initial if initial and draft.name.startswith(initial[1]) else None
             if initials is not None and not any(taken[initials.start() : start]):
                 draft.mentions[number] = (initials.start(), end)
 
@@ -184,7 +188,7 @@ def _find_derived(text: str, drafts: Sequence[Draft]) -> list[Draft]:
     own: dict[str, Draft] = {}
     for match in _TOKEN.finditer(text) if holders else ():
         word = match["word"]
-        key = folded(word)
+        key = folded(word.replace("_", ""))
         people = holders.get(key, ())
         if not people or any(taken[match.start() : match.end()]) or is_common_word(key):
             continue
@@ -222,6 +226,8 @@ def _spellings(text: str, draft: Draft) -> set[tuple[str, ...]]:
             words = name_words(text[start:end])
             names |= {tuple(_WORD.findall(word)) for word in _identifying_words(text[start:end])}
             names.add(tuple(_WORD.findall(" ".join(words))))
+    elif not is_common_word(last := max(names, key=len)[-1].lower()):
+        names.add((last.capitalize(),))  # "Pring" of Vic Pring, who may be a person after all
     naming = {words for words in names if words and _names_anywhere(words, draft)}
     in_capitals = {tuple(word.upper() for word in words) for words in naming if len("".join(words)) > 3}
     in_lower_case = {(words[0].lower(),) for words in naming if len(words) == 1 and _is_unmistakable(words[0], draft)}
