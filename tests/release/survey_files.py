@@ -160,6 +160,7 @@ def tumour_registry(folder: Path) -> tuple[Path, set[str]]:
                 int(rng.choice([*range(120), 999])),
             ]
             sheet.write_row(4 + row, 0, cells)
+        sheet.write(425, 0, "9 and 999: not known")
     return folder / "registry.xlsx", {"Study no", "Sex", "Centre", "ICD-O", "Stage", "Grade", "Alive"}
 
 

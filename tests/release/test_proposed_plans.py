@@ -85,8 +85,9 @@ def test_every_trap_is_named(make: Callable[[Path], Any], roles: dict[str, str],
     assert all("missing_codes = [" in " ".join(columns[name].notes) for name in codes)
 
 
-def test_titles_groups_of_columns_and_named_months_are_read(tmp_path: Path) -> None:
-    found = shoal.inspect(files.tumour_registry(tmp_path)[0])
-    assert found.reading == {"skip_rows": 3}
+def test_titles_remarks_groups_of_columns_and_named_months_are_read(tmp_path: Path) -> None:
+    with pytest.warns(UserWarning, match="1 remark left out, from row 426"):
+        found = shoal.inspect(files.tumour_registry(tmp_path)[0])
+    assert found.reading == {"skip_rows": 3} and found.rows == 420
     kinds = {column.name: column.kind.value for column in found.columns}
     assert (kinds["Born"], kinds["Diagnosed"], kinds["Centre"]) == ("date", "date", "code")

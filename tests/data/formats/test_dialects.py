@@ -7,7 +7,7 @@ import warnings
 import pyarrow as pa
 import pytest
 
-from shoal import InputError
+from shoal import InputError, inspect
 from shoal.data.sources import TableFile
 from shoal.data.table import read_table
 from shoal.results.summary import Dialect
@@ -163,6 +163,16 @@ def test_points_that_may_divide_thousands_beside_decimal_commas_are_refused_unti
 def test_points_between_thousands_of_another_column_are_read_where_one_shows_the_decimal_comma(tmp_path) -> None:
     data, _, _ = read(tmp_path, b"a;b\n1.234,56;1.234\n9,50;12\n2,50;2.000.000\n")
     assert data["b"].to_pylist() == [1234, 12, 2000000]
+
+
+@pytest.mark.parametrize("rent", ["1.204,50 €", "1204,50"])
+def test_words_among_numbers_with_decimal_commas_stay_until_they_are_declared(tmp_path, rent) -> None:
+    rows = "".join(f"{n};{rent.replace('50', str(n))}\n" for n in range(11, 31))
+    data, _, _ = read(tmp_path, f"a;b\n{rows}31;k.A.\n".encode())
+    assert data["b"].to_pylist() == [*(f"1204.{n}" for n in range(11, 31)), "k.A."]
+    with pytest.warns(UserWarning, match="decimal commas"):
+        column = inspect(tmp_path / "t.csv").columns[1]
+    assert (column.kind.value, column.missing_codes) == ("number", ("k.A.",))
 
 
 @pytest.mark.parametrize("number", ["12.345.678", "552 100 554"])

@@ -123,3 +123,56 @@ def test_a_weight_that_gives_the_region_away_is_named() -> None:
 def test_a_word_as_missing_code_of_numbers_is_noted() -> None:
     with pytest.warns(UserWarning, match="holds numbers alone, and the code is none"):
         without_codes(pa.table({"age": [1, 2]}), {"age": ["abc"]}, frozenset())
+
+
+def test_98_and_99_above_ages_are_codes_and_a_lone_99_is_asked_about() -> None:
+    ages = np.random.default_rng(0).integers(0, 97, 3000)
+    assert suspected_codes(pa.array([*ages, *[98] * 200, *[99] * 200])) == (99, 98)
+    hours = shoal.inspect(pd.DataFrame({"hours": [*ages, 97, 98, *[99] * 300], "sex": np.arange(3302) % 2})).columns[0]
+    assert hours.missing_codes == () and "write missing_codes = [99]" in hours.notes[0]
+
+
+def test_a_rare_9_beyond_contiguous_codes_is_one_for_missing_values_and_so_is_7_beside_9() -> None:
+    race = [1] * 450 + [2] * 80 + [3] * 20 + [4] * 430 + [5] * 10 + [9] * 9
+    assert suspected_codes(pa.array(race)) == (9,)
+    assert suspected_codes(pa.array([1, 2, 3, 4, 7, 9] * 50)) == (9, 7)
+    rooms = [1] * 450 + [2] * 280 + [3] * 120 + [4] * 60 + [5] * 30 + [6] * 15 + [9] * 3
+    assert suspected_codes(pa.array(rooms)) == ()
+
+
+def test_of_columns_that_spread_like_weights_only_the_one_with_far_more_decimals_is_one() -> None:
+    rng = np.random.default_rng(0)
+    measured = {f"x{number}": rng.lognormal(2, 1, 300).round(4) for number in range(1, 4)}
+    surveys = [survey(V10=rng.uniform(5, 40, 300), **measured), survey(**measured)]
+    assert surveys[0]["V10"].role is Role.WEIGHT
+    for columns in (*surveys, survey(crp=measured["x1"], ferritin=measured["x2"])):
+        assert {column.role for name, column in columns.items() if name != "V10"} == {Role.QUASI}
+        assert any('if it is one, write role = "weight"' in " ".join(column.notes) for column in columns.values())
+
+
+def test_numbers_that_begin_with_the_digits_of_another_code_are_codes() -> None:
+    rng = np.random.default_rng(0)
+    state = rng.choice([11, 23, 35, 53], 3000)
+    frame = pd.DataFrame({"UF": state, "V2": state * 100_000 + rng.integers(1, 900, 3000), "V9": state * 1000 + 7.5})
+    columns = {column.name: column for column in shoal.inspect(frame).columns}
+    assert columns["V2"].kind is Kind.CODE and "begins with the digits of UF" in columns["V2"].kind_reason
+    assert columns["V9"].kind is Kind.NUMBER
+
+
+def test_the_number_of_a_household_within_its_cluster_is_dropped_and_the_weight_is_taken_for_no_person() -> None:
+    rng = np.random.default_rng(0)
+    household = np.repeat(np.arange(150), 4)
+    frame = pd.DataFrame(
+        {
+            "hv001": household // 10 + 101,
+            "hv002": household % 10 * 3 + household % 7 + 1,
+            "hv005": rng.integers(200_000, 900_000, 150)[household],
+            **{name: rng.integers(1, 5, 150)[household] for name in ("water", "floor", "roof")},
+            **{name: rng.integers(1, 5, 600) for name in ("sex", "school", "kin")},
+        }
+    )
+    columns = {column.name: column for column in shoal.inspect(frame).columns}
+    assert columns["hv002"].role is Role.IDENTIFIER
+    assert "together with hv001 it is one number" in columns["hv002"].reason
+    assert columns["hv001"].role is Role.QUASI
+    assert not any("one person" in note for note in columns["hv005"].notes)

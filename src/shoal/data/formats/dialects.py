@@ -43,6 +43,7 @@ NO_COMMA, NO_POINT = r"^[^,]*$", r"^[^.]*$"
 GROUPED = r"^\s*[+-]?\d{1,3}[.,]\d{3}\s*$"
 AS_IT_STANDS = r"^-?(0|[1-9]\d{0,14})(,\d+)?$"  # what a number is in a column that is released unchanged
 HEADER_ROWS = 60  # rows in which a header is looked for
+MOST_WORDS = 5  # among numbers: for missing values
 FEWEST_BELOW = 5  # rows that show what a column holds
 
 
@@ -304,7 +305,7 @@ def _decimal(data: pa.Table, delimiter: str, name: str) -> str:
     Where no number has either, semicolons stand between cells because the comma is the decimal sign: means of whole
     numbers would be taken for dates (20.7) by the program that wrote such a file.
     """
-    texts = {column: _given_texts(data[column]) for column in data.column_names if is_text(data[column].type)}
+    texts = {column: _given_numbers(data[column]) for column in data.column_names if is_text(data[column].type)}
     commas = [column for column, cells in texts.items() if _have_decimal_comma(cells)]
     certain = not all(all_match(texts[column], GROUPED) for column in commas)  # 137,17 divides no thousands
     floats = [field.name for field in data.schema if pa.types.is_floating(field.type)]
@@ -336,20 +337,25 @@ def _may_be_thousands(column: pa.ChunkedArray) -> bool:
 def _with_amounts(data: pa.Table, verbatim: set[str], decimal: str, name: str, thousands: Sequence[str]) -> pa.Table:
     """Columns of text in which every cell is a number with a decimal comma, or an amount such as $1,234.50, as numbers.
 
-    Columns that are released as they are stay as they are.
+    Where a few words stand among them, they are texts still, for the words may stand for missing values. Columns that
+    are released as they are stay as they are.
     """
     amounts = []
     for number, column in enumerate(data.column_names):
         if not is_text(data[column].type):
             continue
-        cells = _given_texts(data[column])
+        cells = _given_texts(data[column]) if column in verbatim else _given_numbers(data[column])
         commas = decimal == "," and (
             all_match(cells, AS_IT_STANDS) if column in verbatim else _have_decimal_comma(cells)
         )
         if commas or column in thousands or (column not in verbatim and _are_amounts(cells, decimal)):
             numbers = plain_amounts(data[column], decimal, thousands_mark(cells, decimal) or "")
-            whole = not any_match(cells, re.escape(decimal) + r"\d|[eE]")
-            data = data.set_column(number, column, numbers.cast(pa.int64() if whole else pa.float64()))
+            if len(cells) < len(_given_texts(data[column])):
+                numbers = pc.if_else(pc.match_substring_regex(data[column], r"\d"), numbers, data[column])
+            else:
+                whole = not any_match(cells, re.escape(decimal) + r"\d|[eE]")
+                numbers = numbers.cast(pa.int64() if whole else pa.float64())
+            data = data.set_column(number, column, numbers)
             amounts += [] if commas else [column]
     if amounts:
         warnings.warn(
@@ -377,6 +383,13 @@ def _are_amounts(cells: Any, decimal: str) -> bool:
 
 def _have_decimal_comma(cells: Any) -> bool:
     return all_match(cells, WITH_COMMA) and not all_match(cells, NO_COMMA)
+
+
+def _given_numbers(column: pa.ChunkedArray) -> Any:
+    """The different cells; without words such as "k.A." where these are few and the others hold digits."""
+    cells = _given_texts(column)
+    digits = cells.filter(pc.match_substring_regex(cells, r"\d"))
+    return digits if len(cells) - len(digits) <= MOST_WORDS and len(digits) > FEWEST_BELOW else cells
 
 
 def _given_texts(column: pa.ChunkedArray) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +13,7 @@ import pyarrow as pa
 from shoal.data.columns import typed_cells
 from shoal.data.files import check_names, counted, shown
 from shoal.data.formats.dialects import HEADER_ROWS, check_header, joined_header
-from shoal.errors import InputError, MissingExtra
+from shoal.errors import InputError, MissingExtra, Note
 
 LARGEST = 2_000_000_000  # bytes that a workbook may take, unpacked
 OLE = bytes.fromhex("d0cf11e0a1b11ae1")  # how locked workbooks and .xls begin
@@ -35,9 +36,22 @@ def read_spreadsheet(
         numbered = [(line, row) for line, row in numbered if line > (skip_rows or 0)]
         rows, lines = [row for _, row in numbered], [line for line, _ in numbered]
         check_header(rows[:HEADER_ROWS], lines, name, (skip_rows, header_rows))
+        rows = rows[: len(rows) - _notes_below(rows, lines, name)]
         below = lines[header_rows or 1] if len(lines) > (header_rows or 1) else 0
         _check_merged([area for area in page.merged_cell_ranges or [] if area[0][0] + 1 >= below], name)
     return _table(rows, name, header_rows or 1)
+
+
+def _notes_below(rows: list[list[Any]], lines: list[int], name: str) -> int:
+    """The number of rows that hold one cell each below an empty row at the end: remarks on the table, left out."""
+    end = len(rows)
+    while end > 1 and len(rows[0]) > 2 and sum(cell not in ("", None) for cell in rows[end - 1]) == 1:
+        end -= 1
+    if end == len(rows) or lines[end] - lines[end - 1] < 2:
+        return 0
+    remarks = counted(len(rows) - end, "remark")
+    warnings.warn(Note(f"{name}: {remarks} left out, from row {lines[end]} below an empty one"), stacklevel=3)
+    return len(rows) - end
 
 
 def _filled_rows(rows: list[list[Any]]) -> list[tuple[int, list[Any]]]:

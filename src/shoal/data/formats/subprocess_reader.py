@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import warnings
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
@@ -15,7 +16,7 @@ import pyarrow as pa
 
 from shoal.data.files import shown
 from shoal.data.sources import TableFile
-from shoal.errors import InputError, MissingExtra
+from shoal.errors import InputError, MissingExtra, Note
 from shoal.results.summary import ColumnDictionary
 
 ROOM = 8 << 30  # bytes of memory that a reader may take at least; and so many times its file:
@@ -51,6 +52,8 @@ def read_in_subprocess(
         raise InputError(f"{shown(name)} cannot be read: its reader gave up; save the file again, or as CSV or Parquet")
     table = pa.ipc.open_stream(done.stdout).read_all()
     facts = json.loads(table.schema.metadata[b"dictionary"])
+    for note in json.loads(table.schema.metadata[b"notes"]):
+        warnings.warn(Note(note), stacklevel=4)
     return table.replace_schema_metadata(None), {column: _dictionary(fact) for column, fact in facts.items()}
 
 
@@ -70,14 +73,16 @@ def serve() -> None:
     asked = json.loads(sys.stdin.buffer.read())
     _limit(asked["room"])
     try:
-        table, dictionary = _read(asked)
+        with warnings.catch_warnings(record=True) as notes:
+            table, dictionary = _read(asked)
     except MissingExtra:
         sys.exit(MISSING)
     except InputError as problem:
         sys.stdout.buffer.write(json.dumps([problem.message, problem.options]).encode())
         sys.exit(REFUSED)
     facts = {name: asdict(column) for name, column in dictionary.items()}
-    table = table.replace_schema_metadata({"dictionary": json.dumps(facts)})
+    said = [str(note.message) for note in notes if isinstance(note.message, Note)]
+    table = table.replace_schema_metadata({"dictionary": json.dumps(facts), "notes": json.dumps(said)})
     with pa.ipc.new_stream(sys.stdout.buffer, table.schema) as stream:
         stream.write_table(table)
 

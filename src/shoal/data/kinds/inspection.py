@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -21,11 +22,11 @@ from shoal.data.columns import all_match, equal_rows, is_gap, is_text
 from shoal.data.corpus import Corpus, looks_like_documents
 from shoal.data.files import shown
 from shoal.data.kinds.giveaways import determines, giveaways, owner_like
-from shoal.data.kinds.missing_codes import Code, suspected_codes, without_codes
+from shoal.data.kinds.missing_codes import Code, cut_off_at, suspected_codes, without_codes
 from shoal.data.kinds.number_forms import date_forms
 from shoal.data.kinds.outlines import ColumnOutline, agreed_columns
-from shoal.data.kinds.proposals import suggested_role
-from shoal.data.kinds.recognition import Recognised, plain_values, recognise
+from shoal.data.kinds.proposals import WeightsByNumbers, suggested_role, weights_by_numbers
+from shoal.data.kinds.recognition import FEW_VALUES, IF_CODES, Recognised, plain_values, recognise
 from shoal.data.kinds.sampling import TableSample, sample_table
 from shoal.data.roles import AVERAGED, LISTED, ColumnChoices, Kind, Role, Roles
 from shoal.data.sources import TableFile
@@ -34,6 +35,7 @@ from shoal.request.request import Request
 from shoal.results.notebook import html_table
 
 BANDS = 10
+FEWEST_NESTED = 20  # rows that show that codes begin with others
 MOST_FREQUENT = 8
 MOST_DOCUMENTS = 100_000  # that are counted
 MOST_WITHHELD = 0.1  # share of rows with gaps that a proposal leaves out; more are kept, and a gap is a value
@@ -107,7 +109,8 @@ def inspect(source: Any) -> Inspection:
     if isinstance(source, str | os.PathLike) and os.path.isdir(source):
         raise InputError(f"{shown(source)} is a folder of tables; inspect one of its files")
     sample, reading = _sample(source)
-    columns = tuple(_column(name, sample) for name in sample.data.column_names)
+    weights = weights_by_numbers(sample.data)
+    columns = tuple(_column(name, sample, weights) for name in sample.data.column_names)
     columns = _with_owners(_agreed(columns, sample.data), sample.data)
     sampled = None if sample.whole else sample.data.num_rows
     return Inspection("table", sample.format, sample.rows, columns, sampled, reading=reading)
@@ -117,12 +120,23 @@ def _with_owners(columns: Sequence[ColumnInspection], data: pa.Table) -> tuple[C
     """Columns that repeat as a person's number would, where no column is the person yet."""
     if any(column.role in (Role.PERSON, Role.HOUSEHOLD) for column in columns):
         return tuple(columns)
-    found = owner_like(data, data.column_names)
+    found = owner_like(data, [column.name for column in columns if column.role is not Role.WEIGHT])
     note = '{}: if they belong to one person, write role = "person"'
-    return tuple(
+    noted = [
         replace(column, notes=(*column.notes, note.format(found[column.name]))) if column.name in found else column
         for column in columns
-    )
+    ]
+    codes = [column.name for column in columns if column.kind is Kind.CODE and column.distinct > FEW_VALUES]
+    for first, second in combinations([] if found else codes, 2):
+        others = data.drop_columns([first, second])
+        if how := owner_like(others.append_column("", pa.array(equal_rows(data, [first, second]))), [""]).get(""):
+            reason = f"together with {shown(first)} it is one number: {how}: dropped; if these are households, add a "
+            reason += 'column that joins both, with role = "household"'
+            return tuple(
+                replace(column, role=Role.IDENTIFIER, reason=reason) if column.name == second else column
+                for column in noted
+            )
+    return tuple(noted)
 
 
 def _sample(source: Any) -> tuple[TableSample, dict[str, int]]:
@@ -165,7 +179,7 @@ def _documents(corpus: Corpus, format: str) -> Inspection:
     return Inspection(kind, format, count, rows_at_least=count == MOST_DOCUMENTS)
 
 
-def _column(name: str, sample: TableSample) -> ColumnInspection:
+def _column(name: str, sample: TableSample, weights: WeightsByNumbers) -> ColumnInspection:
     column = sample.data[name]
     if pa.types.is_nested(column.type):
         recognised = Recognised(Kind.LABEL, "holds lists or records, which no release of a table has")
@@ -175,7 +189,10 @@ def _column(name: str, sample: TableSample) -> ColumnInspection:
     known = without_codes(pa.table({name: column}), {name: codes}, frozenset())[name] if codes else column
     recognised = _dates_in_one_form(name, recognise(name, known), known)
     values = plain_values(known)
-    role, reason = suggested_role(name, recognised.kind, known, sample.data)
+    role, reason = suggested_role(name, recognised.kind, known, sample.data, weights)
+    notes = [*_notes(recognised, codes, values, cut_off_at(known))]
+    if role is Role.QUASI and name in weights.doubtful:
+        notes.append('its numbers spread like sampling weights: if it is one, write role = "weight"')
     if role is Role.WEIGHT and recognised.kind is Kind.CODE:
         recognised = Recognised(Kind.NUMBER, "holds weights")
     coded = known.null_count - column.null_count if sample.whole else 0
@@ -186,10 +203,10 @@ def _column(name: str, sample: TableSample) -> ColumnInspection:
         missing=sample.missing[name] + max(coded, 0),
         distinct=len(values),
         missing_codes=codes,
-        notes=tuple(_notes(recognised, codes, values)),
+        notes=tuple(notes),
         role=role,
         reason=reason,
-        bands=bands_of(column, recognised),
+        bands=bands_of(known, recognised),
         order=recognised.order,
     )
 
@@ -205,11 +222,13 @@ def _dates_in_one_form(name: str, recognised: Recognised, column: Any) -> Recogn
     return recognised
 
 
-def _notes(recognised: Recognised, codes: Sequence[Code], values: Any) -> Iterator[str]:
+def _notes(recognised: Recognised, codes: Sequence[Code], values: Any, highest: Code | None) -> Iterator[str]:
     """What the owner should check, and what to write in the plan."""
     if codes:
         listed = ", ".join(json.dumps(code, ensure_ascii=False) for code in codes)
         yield f"looks like codes for missing values: missing_codes = [{listed}]; if they are values, leave that out"
+    if highest is not None and recognised.kind in AVERAGED:
+        yield f"many have the highest number: if it stands for a missing value, write missing_codes = [{highest}]"
     if recognised.note:
         yield recognised.note
     if recognised.kind in (Kind.CODE, Kind.LABEL) and is_text(values.type) and all_match(values, WITH_UNIT):
@@ -248,16 +267,35 @@ def _agreed(columns: Sequence[ColumnInspection], data: pa.Table) -> tuple[Column
 
 
 def _code_of_label(column: ColumnInspection, columns: Sequence[ColumnInspection], data: pa.Table) -> ColumnInspection:
-    """Whole numbers that go with the labels of another column, one to one, are their codes."""
+    """Whole numbers that go with the labels of another column, one to one, are their codes; and those that begin with
+    the digits of another column: 3550308 in 35."""
     if column.kind is not Kind.WHOLE or column.distinct < 3:
         return column
     for other in columns:
         alike = other.kind in (Kind.LABEL, Kind.ORDERED) and other.distinct == column.distinct
+        reason = ""
         if alike and len(np.unique(equal_rows(data, [column.name, other.name]))) == column.distinct:
             reason = f"holds a number for each value of {shown(other.name)}: names, not amounts"
+        elif other.kind is Kind.CODE and other.distinct > 2 and _begins_with(data[column.name], data[other.name]):
+            reason = f"begins with the digits of {shown(other.name)}: names, not amounts"
+        if reason:
             note = 'if these are amounts, write kind = "number"'
-            return replace(column, kind=Kind.CODE, kind_reason=reason, notes=(*column.notes, note))
+            kept = (note_kept for note_kept in column.notes if note_kept != IF_CODES)
+            return replace(column, kind=Kind.CODE, kind_reason=reason, notes=(*kept, note))
     return column
+
+
+def _begins_with(longer: Any, shorter: Any) -> bool:
+    """Whether whole numbers begin with the digits of others in every row, and have as many more digits."""
+    if not pa.types.is_integer(longer.type) or not pa.types.is_integer(shorter.type):
+        return False
+    both = pa.table({"longer": longer, "shorter": shorter}).drop_null()
+    long, short = both["longer"].to_numpy(), both["shorter"].to_numpy()
+    if len(long) < FEWEST_NESTED or short.min() <= 0:
+        return False
+    scale = int(long[0]) // int(short[0])
+    step = 10 ** (len(str(scale)) - 1)
+    return step > 1 and bool(np.mean(long // step == short) > 0.99)  # but for codes of missing values
 
 
 def proposed_request(inspection: Inspection, request: Request) -> tuple[Request, dict[str, str]]:

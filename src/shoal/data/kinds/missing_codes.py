@@ -38,6 +38,7 @@ FEWEST_ROWS = 20
 FEW = 12  # different values: a column of codes
 FAR = 3.0  # times the range of the other values: so far outside lies no value of the same kind
 MOST = 5  # codes of a column
+STANDS_OUT = 5.0  # times as frequent as the values below
 
 
 def without_codes(data: pa.Table, codes: Mapping[str, Sequence[Code]], verbatim: frozenset[str]) -> pa.Table:
@@ -145,7 +146,10 @@ def suspected_numbers(numbers: Floats) -> tuple[Code, ...]:
     if len(values) > len(negative) + 1 and 0 < len(negative) <= MOST and set(negative.tolist()) <= LOW:
         codes += negative.tolist()
         values, counts = values[len(negative) :], counts[len(negative) :]
-    above: list[float] = []
+    # Numbers may be cut to a highest one; two that stand out at the top, such as 98 and 99, are codes.
+    spikes = _spikes_at_top(values, counts)
+    above: list[float] = values[: -spikes - 1 : -1].tolist() if spikes > 1 else []
+    values, counts = (values[:-spikes], counts[:-spikes]) if above else (values, counts)
     while len(values) > 2 and len(above) < MOST and _stands_apart(values, counts):
         above.append(float(values[-1]))
         values, counts = values[:-1], counts[:-1]
@@ -156,8 +160,8 @@ def suspected_numbers(numbers: Floats) -> tuple[Code, ...]:
 def _stands_apart(values: Floats, counts: NDArray[np.int64]) -> bool:
     """Whether the highest value is a code: a conventional one beyond a gap, or a spike far beyond the rest."""
     count, below = int(counts[-1]), len(values) - 1
-    if values[-1] in HIGH:  # other codes may stand beside it: 98 and 99
-        while below > 1 and values[below - 1] in HIGH and values[below - 1] >= 0.8 * values[below]:
+    if values[-1] in HIGH:  # other codes may stand beside it: 98 and 99, 7 and 9
+        while below > 1 and values[below - 1] in HIGH and values[below - 1] >= 0.75 * values[below]:
             below -= 1
     others, gap = values[:below], float(values[below] - values[below - 1])
     reach = float(others[-1] - others[0])
@@ -166,8 +170,29 @@ def _stands_apart(values: Floats, counts: NDArray[np.int64]) -> bool:
         return True
     if values[-1] not in HIGH or len(others) < 2:
         return False
-    nearest = counts[max(below - (5 if len(others) > FEW else 1), 0) : below]
-    frequent = bool(count > nearest.mean())
+    nearest = counts[max(below - (5 if len(others) > FEW else 1), 0) : below].mean()
     if len(others) <= FEW:  # codes such as 1, 2, 3 and 9
-        return gap > reach or (gap >= 2 and gap > float(np.diff(others).max()) and frequent)
-    return (gap >= 0.1 * reach and frequent) or gap > reach
+        wide = gap > float(np.diff(others).max())
+        return gap > reach or (wide and count > (nearest if gap < 3 else 0.5 * nearest) and gap >= 2)
+    return (gap >= 0.1 * reach and count > nearest) or gap > reach
+
+
+def _spikes_at_top(values: Floats, counts: NDArray[np.int64]) -> int:
+    """How many of the highest of many numbers are conventional codes, each far more frequent than the numbers below."""
+    if len(values) <= FEW + MOST:
+        return 0
+    spikes = 0
+    while spikes < MOST and values[len(values) - spikes - 1] in HIGH:
+        spikes += 1
+    usual = counts[len(counts) - spikes - 5 : len(counts) - spikes].mean()
+    frequent = counts[len(counts) - spikes :][::-1] >= max(5, STANDS_OUT * usual)
+    return spikes if frequent.all() else int(np.argmin(frequent))
+
+
+def cut_off_at(column: Any) -> Code | None:
+    """The highest number if it alone stands out: others may have been cut to it, or it stands for a missing one."""
+    if not holds_numbers(column.type) or pa.types.is_null(column.type):
+        return None
+    numbers: Floats = column.cast(pa.float64(), safe=False).drop_null().to_numpy()
+    values, counts = np.unique(numbers[np.isfinite(numbers)], return_counts=True)
+    return int(values[-1]) if _spikes_at_top(values, counts) == 1 else None

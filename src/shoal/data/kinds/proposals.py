@@ -6,6 +6,8 @@ Ids, household numbers, weights and free text are never proposed as quasi-identi
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -34,7 +36,54 @@ FEWEST_DIGITS = 8  # of the number of a person or case
 SEVERAL = 0.2  # different values by records, above which a number is that of a person or a case
 
 
-def suggested_role(name: str, kind: Kind, column: Any, data: pa.Table) -> tuple[Role, str]:
+@dataclass(frozen=True)
+class WeightsByNumbers:
+    """Columns that no name makes sampling weights, but their numbers."""
+
+    likely: tuple[str, ...] = ()
+    doubtful: tuple[str, ...] = ()  # measured, as likely
+
+
+def weights_by_numbers(data: pa.Table) -> WeightsByNumbers:
+    """Weights of strata; or else the one column of broken numbers that spread as weights do.
+
+    Measurements spread like that, too. So of several the one with far more decimals is the weight, as quotients have;
+    and none is that stands in a numbered row of columns of which others have as many decimals: x1, x2, x3.
+    """
+    named = any(names_weight(name) and is_weight(data[name], True) for name in data.column_names)
+    determined = [name for name in data.column_names if not named and _determined_weight(name, data[name], data)]
+    if named or determined:
+        return WeightsByNumbers(tuple(determined))
+    names = data.column_names
+    spread = [name for name in names if _spreads_like_weights(name, data)]
+    alone = [name for name in spread if not any(_has_decimals(data, one, 4) for one in _numbered_beside(name, names))]
+    unrounded = [name for name in alone if _has_decimals(data, name, 9)]
+    likely = alone if len(alone) == 1 else unrounded if len(unrounded) == 1 else []
+    return WeightsByNumbers(tuple(likely), tuple(name for name in spread if name not in likely))
+
+
+def _numbered_beside(name: str, names: Sequence[str]) -> list[str]:
+    """The other columns of an unbroken numbered row: x1, x3 and x4 of x2."""
+    stem = name.rstrip("0123456789")
+    beside: list[str] = []
+    for step in (-1, 1):
+        number = name[len(stem) :]
+        while number and (other := f"{stem}{int(number) + step:0{len(number)}d}") in names:
+            beside.append(other)
+            number = other[len(stem) :]
+    return beside
+
+
+def _has_decimals(data: pa.Table, name: str, decimals: int) -> bool:
+    """Whether nearly all numbers of a column have so many decimals or more."""
+    numbers = _numbers(data[name])
+    if numbers is None or not len(numbers):
+        return False
+    shifted = numbers * 10.0 ** (decimals - 1)
+    return bool(np.mean(np.abs(shifted - np.rint(shifted)) > 1e-6) > 0.8)
+
+
+def suggested_role(name: str, kind: Kind, column: Any, data: pa.Table, weights: WeightsByNumbers) -> tuple[Role, str]:
     """The role of a column of a table, and the reason in words with what else could be written."""
     words, distinct, n_rows = words_of(name), len(plain_values(column)), len(column)
     if distinct == 0:
@@ -82,7 +131,7 @@ def suggested_role(name: str, kind: Kind, column: Any, data: pa.Table) -> tuple[
         return Role.INSENSITIVE, "the same value for every record tells nobody apart"
     if kind is Kind.CODE and is_unit(column):
         return Role.HOUSEHOLD, "it numbers units of a few rows each, in their order, as households are: grouped whole"
-    if not _has_named_weight(data) and (_determined_weight(name, column, data) or _spreads_like_weights(column)):
+    if name in weights.likely:
         return Role.WEIGHT, "its numbers are like sampling weights: if it is an amount, write protect"
     if names_wanted(name):
         reason = "by its name it is what an intruder wants to learn: released, and watched"
@@ -143,14 +192,13 @@ def _determined_weight(name: str, column: Any, data: pa.Table) -> bool:
     return False
 
 
-def _spreads_like_weights(column: Any) -> bool:
+def _spreads_like_weights(name: str, data: pa.Table) -> bool:
     """Whether nearly all numbers have four decimals or more, none is negative, and they differ widely or are 1 on
     average, as weights are that were divided by their mean."""
-    numbers = _numbers(column)
+    numbers = _numbers(data[name])
     if numbers is None or len(numbers) < 100 or np.isnan(numbers).any() or not (numbers >= 0).all():
         return False
-    fine = np.abs(numbers * 1000 - np.rint(numbers * 1000)) > 1e-6
-    if not fine.mean() > 0.8:
+    if not _has_decimals(data, name, 4):
         return False
     low, high = np.quantile(numbers, (0.05, 0.95))
     return bool(abs(numbers.mean() - 1) < 0.05 or (numbers.min() > 0 and numbers.mean() > 1.5 and high > 3 * low))
@@ -174,10 +222,6 @@ def is_unit(column: Any) -> bool:
         return False
     different = len(np.unique(numbers))
     return 0.15 * len(numbers) < different < 0.95 * len(numbers) and bool(np.all(np.diff(numbers) >= 0))
-
-
-def _has_named_weight(data: pa.Table) -> bool:
-    return any(names_weight(name) and is_weight(data[name], True) for name in data.column_names)
 
 
 def _numbers(column: Any) -> Floats | None:
