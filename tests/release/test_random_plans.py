@@ -185,6 +185,11 @@ def test_whatever_is_asked_together_is_refused_or_kept(
         event("refused")
         return
     event("released")
+    check_kept(data, made, options)
+
+
+def check_kept(data: pd.DataFrame, made: Any, options: dict[str, Any]) -> None:
+    """Whatever the options promise is counted, slowly."""
     assert verify(made.folder), verify(made.folder).broken
     pairs, protected = original_and_released(data, made), options["quasi"]
     promised = made.certificate["promises"]

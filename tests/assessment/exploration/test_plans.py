@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,14 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from shoal import explore, load, protect, verify
+from shoal.assessment.exploration.tables import open_explored, trial_request
 from shoal.errors import InputError
+from shoal.release.protect import make_release
 from shoal.request.plan import read_plan, write_plan
 from shoal.request.request import Request
 from tests.release.releases import quietly
+from tests.release.test_random_plans import check_kept
+from tests.release.test_random_plans import plans as any_plans
 from tests.release.test_treatments import RULES
 
 pytestmark = pytest.mark.usefixtures("without_attack")
@@ -54,7 +59,7 @@ def plans(draw: Any) -> tuple[pd.DataFrame, dict[str, Any]]:
     return data, {name: value for name, value in options.items() if value is not None}
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], max_examples=6, phases=[Phase.generate])
+@settings(suppress_health_check=[HealthCheck.too_slow], max_examples=4, phases=[Phase.generate])
 @given(plan=plans(), max_risk=st.sampled_from([None, 30.0]), data=st.data())
 def test_the_recommended_plan_has_every_promise_and_is_verified(
     plan: tuple[pd.DataFrame, dict[str, Any]], max_risk: float | None, data: Any
@@ -91,3 +96,41 @@ def test_the_recommended_plan_has_every_promise_and_is_verified(
         if "household" not in options:
             released = load(made.folder).table.to_pandas().astype(str)
             assert released.groupby(options["quasi"]).size().min() == found.recommended.smallest_group
+
+
+VARIED = {"k", "method", "percent", "attribute_groups", "treat", "recode", "coarsen", "out", "force"}
+
+
+@settings(
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+    max_examples=int(os.environ.get("SHOAL_PLANS", "30")),
+    phases=[Phase.generate],
+)
+@given(plan=any_plans(), data=st.data())
+def test_every_trial_keeps_all_that_its_plan_says(
+    plan: tuple[pd.DataFrame, dict[str, Any]], data: Any, tmp_path: Path
+) -> None:
+    """All that are tried, and those next to one of them; one is carried out, and slow code counts its promises."""
+    table, options = plan
+    request = Request.of(table, options | {"refine": False})
+    try:
+        explored = quietly(open_explored, request)
+    except InputError:  # of the plan itself
+        return
+    trials = explored.trials()
+    outcome = explored.try_out(data.draw(st.sampled_from(trials)))
+    trials += explored.more_trials([outcome], outcome) if outcome else []
+    for trial in trials:
+        tried = trial_request(request, trial, explored.kind)
+        assert {**request.given, **dict.fromkeys(VARIED)} == {**tried.given, **dict.fromkeys(VARIED)}
+        assert not trial.promises_crowd or tried.k >= request.k
+        assert trial.promises_crowd or not request.promises.asked
+        for name in ("treat", "recode"):
+            assert (options.get(name) or {}).items() <= (getattr(tried.columns, name) or {}).items()
+    chosen = data.draw(st.sampled_from([trial for trial in trials if trial.promises_crowd]))
+    tried = trial_request(request, chosen, explored.kind)
+    try:
+        made = quietly(make_release, tried.with_options(out=tmp_path / "release", force=True, attack=False))
+    except InputError:  # this way cannot keep what the plan promises
+        return
+    check_kept(table, made, options | {name: getattr(tried.columns, name) or {} for name in ("treat", "recode")})
