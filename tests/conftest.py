@@ -36,7 +36,7 @@ SLOW = (
 settings.register_profile(
     "shoal", deadline=None, max_examples=40, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
-settings.register_profile("quick", settings.get_profile("shoal"), max_examples=10)
+settings.register_profile("quick", settings.get_profile("shoal"), max_examples=5)
 settings.load_profile("shoal")
 
 

@@ -11,6 +11,7 @@ import importlib
 import os
 import pkgutil
 import re
+import runpy
 import shlex
 import shutil
 import subprocess
@@ -77,7 +78,8 @@ def made_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def workplace(made_once: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with sample/, letters/ and subjects/ as the pages expect, and the sample's files beside them.
 
-    An exploration tries every sixth of its trials there, and sketches to compare with have 64 numbers, not 512.
+    An exploration tries every sixth of its trials there, in this process, and sketches to compare with have 64 numbers,
+    not 512.
     """
     place = tmp_path / "work"
     place.mkdir()
@@ -92,6 +94,7 @@ def workplace(made_once: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(
         "shoal.assessment.exploration.documents.document_trials", lambda *kind: document_trials(*kind)[2:17:7]
     )
+    monkeypatch.setattr("shoal.assessment.exploration.trials.os.cpu_count", lambda: 1)
     monkeypatch.setattr("shoal.assessment.sketches.COMPONENTS", 64)
     return place
 
@@ -122,26 +125,27 @@ def run_command(words: list[str], shown: list[str]) -> None:
         assert f"\n{words[1]}:" in (ROOT / "Makefile").read_text(encoding="utf-8"), f"there is no target {words[1]}"
     if words[0] != "shoal":
         return
-    result = CliRunner().invoke(app, words[1:])
+    result = CliRunner().invoke(app, words[1:], catch_exceptions=False)
     assert result.exit_code == 0, f"{' '.join(words)}: {result.output}"
     said = {line.split()[0] for line in result.output.splitlines() if line.strip()}
     assert {line.split()[0] for line in shown} <= said, f"{' '.join(words)} says otherwise: {result.output}"
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=named)
-def test_an_example_runs_in_an_empty_folder(example: Path, tmp_path: Path) -> None:
-    done = subprocess.run([sys.executable, example], cwd=tmp_path, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.strip()
+def test_an_example_runs_in_an_empty_folder(
+    example: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(example), run_name="__main__")
+    assert capsys.readouterr().out.strip()
 
 
-def test_the_notebooks_run(tmp_path: Path) -> None:
-    make = ROOT / "examples" / "notebooks" / "make.py"
-    done = subprocess.run([sys.executable, make, tmp_path], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+def test_the_notebooks_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(ROOT / "examples" / "notebooks" / "make.py"))["main"](str(tmp_path))
     for name in ("attack", "court", "letters", "survey"):
         shown = (tmp_path / f"{name}.ipynb").read_text(encoding="utf-8")
-        assert "<table>" in shown or name == "court"
+        assert "<table>" in shown
         assert "<svg" in shown or name not in ("attack", "letters")
 
 
@@ -155,12 +159,12 @@ def test_every_relative_link_leads_somewhere() -> None:
     assert not dead, "\n".join(["these links lead nowhere:", *dead])
 
 
-MOST_WORDS = 45_700  # may only fall; the aim is 45,000
+MOST_WORDS = 45_000
 MOST_ON_A_PAGE = 1_500  # that is no reference
 REFERENCE = {"cli.md", "python.md", "certificate.md", "benchmarks.md", "papers.md"}
 
 
-def test_the_documentation_becomes_no_longer() -> None:
+def test_the_documentation_is_short() -> None:
     pages = words.counted()
     assert sum(pages.values()) <= MOST_WORDS, "say it once and link; python -m tests.words lists the pages"
     long = [name for name, many in pages.items() if many > MOST_ON_A_PAGE and name not in REFERENCE]

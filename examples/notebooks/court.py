@@ -4,9 +4,13 @@
 # the extra `sanitize`.
 
 # %%
-import subprocess
-import sys
 from pathlib import Path
+
+import shoal
+from shoal.data.keys import Keys
+from shoal.sanitizer.propose import Proposing, propose
+from shoal.sanitizer.redact import Sealing
+from shoal.sanitizer.release.vault import read_secrets
 
 judgments = {
     "a": "The applicant, Mr Tomas Vandermeer, a beekeeper born in 1961, lives in Delft. On 3 May 2009 he sold a house "
@@ -17,21 +21,18 @@ Path("judgments").mkdir(exist_ok=True)
 for name, text in judgments.items():
     Path("judgments", f"{name}.txt").write_text(text)
 
-
-def shoal(*words):
-    """As on the command line."""
-    print(subprocess.run([sys.executable, "-m", "shoal", *words], check=True, capture_output=True, text=True).stdout)
-
-
 # %%
-shoal("sanitize", "judgments", "-o", "court-work", "--scope", "collection")
+proposed = propose("judgments", "court-work", Proposing(scope="collection"))
+print(proposed.entities, "entities and", proposed.blocks, "blocks to decide")
 
 # %% [markdown]
 # `shoal review court-work` asks a person about each proposal, in the terminal or the workbench. Here a rule decides:
 # whatever is open is hidden.
 
 # %%
-shoal("redact", "court-work", "-o", "court-release", "--accept-rest", "0", "--key", "court.key")
+keys = Keys.draw()
+keys.write(Path("court.key"))  # whoever has it can undo every mask
+made = shoal.redact("court-work", "court-release", Sealing((keys.public,)), accept_rest=0)
 for page in sorted(Path("court-release/documents").glob("*.txt")):
     print(page.read_text(), "\n")
 
@@ -45,4 +46,4 @@ assert not any(
     for page in Path("court-release/documents").glob("*.txt")
     for name in ("Vandermeer", "Brandt")
 )
-shoal("verify", "court-release", "--private", "court-release-private", "--key", "court.key")
+shoal.verify(made.folder, secrets=read_secrets(made.private, (str(keys.identity),), None))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal import InputError, Microaggregation, Noise
@@ -37,14 +37,12 @@ def by_all_pairs(original: np.ndarray, protected: np.ndarray, scale) -> list[flo
     return [sum(chances[other] for other in rows) / len(rows) for rows in same]
 
 
-@settings(max_examples=100)
 @given(releases())
 def test_euclidean_linkage_is_what_all_pairs_show(release):
     found = DistanceLinkage().run(*release)
     assert found.chances == pytest.approx(by_all_pairs(*release, standard(*release)), abs=1e-15)
 
 
-@settings(max_examples=100)
 @given(releases())
 def test_mahalanobis_linkage_is_what_all_pairs_show(release):
     found = DistanceLinkage("mahalanobis").run(*release)
@@ -90,7 +88,6 @@ def test_rearranged_rows_give_rearranged_chances(release, random):
     assert two.chances == pytest.approx(one.chances[order], abs=1e-15)
 
 
-@settings(max_examples=60)
 @given(st.lists(st.lists(st.floats(-1e6, 1e6), min_size=3, max_size=3), min_size=6, max_size=40, unique_by=tuple))
 def test_the_mean_of_two_records_is_as_near_to_one_as_to_the_other(rows):
     """Pairs become their mean, which rounding puts a little nearer to one of the two: still a tie, one half each."""

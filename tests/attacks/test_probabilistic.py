@@ -129,6 +129,7 @@ def test_a_release_whose_rows_are_all_equal_gives_one_in_n(rows):
     assert rate.chances == pytest.approx(np.full(len(rows), 1 / len(rows)))
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(
     st.lists(st.lists(st.integers(-5, 5).map(float), min_size=2, max_size=2), min_size=2, max_size=15),
@@ -150,6 +151,7 @@ def test_k_anonymous_rows_are_found_with_a_chance_of_at_most_one_in_k():
     assert 0 < rate.rate <= 0.25
 
 
+@pytest.mark.slow
 def test_large_tables_are_sampled_and_said_to_be(monkeypatch):
     monkeypatch.setattr(probabilistic, "ONE_TO_ONE", 100)
     monkeypatch.setattr(probabilistic, "SAMPLE", 50)

@@ -54,6 +54,7 @@ def test_disclosure_risk_is_half_linkage_half_intervals():
     assert found.risk == pytest.approx(40)
 
 
+@pytest.mark.slow
 def test_stronger_maskings_are_less_risky():
     X = np.random.default_rng(0).normal(size=(200, 4)) @ np.random.default_rng(1).normal(size=(4, 4))
     for weak, strong in (

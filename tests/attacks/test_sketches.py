@@ -107,6 +107,7 @@ def test_components_after_the_end_of_a_sketch_have_no_bearing() -> None:
 # Whoever knows records
 
 
+@pytest.mark.slow
 def test_as_many_known_records_as_items_give_every_sign() -> None:
     # The identity and more: each sign can be read from a basket of one.
     records = sp.csr_matrix(sp.vstack([sp.identity(12), sp.identity(12), baskets(12, 12, 3)]))

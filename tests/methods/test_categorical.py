@@ -10,7 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from benchmarks.label_baselines import BASELINES, LabelBaseline
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
@@ -85,7 +85,6 @@ def written(label):
 # The twin
 
 
-@settings(max_examples=150)
 @given(tables(), st.integers(2, 5), st.sampled_from([None, "sa-mdav-static"]))
 def test_the_adaptive_methods_group_as_their_twin_does(table, k, method):
     parents, rows = table
@@ -100,7 +99,6 @@ def test_the_adaptive_methods_group_as_their_twin_does(table, k, method):
     assert fitted.sse_ == pytest.approx(loss_of_twin(meanings, expected))
 
 
-@settings(max_examples=150)
 @given(tables(), st.integers(2, 5), st.sampled_from(["s-mdav", "mdav-lcs", "mdav-mode"]))
 def test_the_methods_with_groups_of_k_group_as_their_twin_does(table, k, method):
     parents, rows = table
@@ -116,7 +114,6 @@ def test_the_methods_with_groups_of_k_group_as_their_twin_does(table, k, method)
         assert tuple(map(written, representative)) == twin.centroid(meanings, members)
 
 
-@settings(max_examples=100)
 @given(tables(most_columns=1))
 def test_the_centroid_is_the_cheapest_of_its_candidates(table):
     """One group of all rows: nothing on a path up to the least common subsumer is nearer to them."""

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal import InputError
@@ -25,7 +25,6 @@ def test_equal_values_are_never_parted_even_where_that_would_cost_less():
     assert coarsened([0, 5, 5, 10], k=2).tolist() == [5, 5, 5, 5]
 
 
-@settings(max_examples=100)
 @given(st.integers(2, 5), st.lists(st.integers(-9, 9), min_size=5, max_size=14))
 def test_the_error_is_the_least_of_all_cuts_between_different_values(k, values):
     found = coarsened(values, k)

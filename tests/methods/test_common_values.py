@@ -117,6 +117,7 @@ def test_equal_rows_lose_nothing_however_many():
     assert np.bincount(groups).tolist() == [5, 5, 7, 5, 5]
 
 
+@pytest.mark.slow
 def test_threads_and_a_second_run_change_nothing():
     random = np.random.default_rng(3)
     numbers, codes = random.normal(size=(20_000, 2)), random.integers(0, 6, (20_000, 2))

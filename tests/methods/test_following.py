@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.attacks.intersection import intersection_attack
@@ -111,7 +111,6 @@ def test_an_attacker_who_repeats_both_releases_never_has_fewer_than_k_who_may_ha
 histories = st.lists(st.lists(st.integers(0, 39), max_size=8), min_size=1, max_size=6)
 
 
-@settings(max_examples=75, deadline=None)
 @given(
     st.integers(2, 4),
     st.lists(st.integers(0, 3), min_size=16, max_size=24),

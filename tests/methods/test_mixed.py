@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal import CategoricalMicroaggregation, Hierarchy, InputError, Microaggregation, MixedMicroaggregation
@@ -59,7 +59,6 @@ def mixed_tables(draw):
     return parents, rows
 
 
-@settings(max_examples=100)
 @given(mixed_tables(), st.integers(2, 4))
 def test_items_are_grouped_as_by_brute_force(table, k):
     """Whole numbers, and as square of a distance the links between two concepts by way of the root: no rounding."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.methods.pools import (
@@ -129,7 +129,6 @@ def test_a_collection_of_copies_stays_as_it_is():
     assert np.bincount(groups).max() <= 2 * 8
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.lists(st.integers(0, 2), min_size=4, max_size=4).filter(any), min_size=6, max_size=24),
     st.integers(2, 4),

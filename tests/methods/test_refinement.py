@@ -50,7 +50,6 @@ def sizes_hold(groups, k):
     return sizes.min() >= k and sizes.max() <= max(2 * k - 1, 0)
 
 
-@settings(max_examples=60, deadline=None)
 @given(tables())
 def test_a_refined_table_keeps_k_and_is_never_worse_than_mdav(case):
     k, X = case
@@ -60,7 +59,6 @@ def test_a_refined_table_keeps_k_and_is_never_worse_than_mdav(case):
     assert model.lower_bound_ <= model.sse_ + 1e-9
 
 
-@settings(max_examples=60, deadline=None)
 @given(tables(), st.booleans())
 def test_refined_directions_keep_k_and_are_never_worse_than_mdav(case, sparse):
     k, X = case
@@ -108,7 +106,6 @@ def test_the_optimum_of_a_few_rows_is_found(spherical, k, n_rows, seed):
     assert twin.error(X, found, spherical) <= twin.least_error(X, k, spherical) + 1e-9
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(2, 4), st.integers(4, 8), st.integers(0, 2**32), st.booleans())
 def test_no_partition_is_below_the_lower_bound(k, n_rows, seed, whole):
     random = np.random.default_rng(seed)
@@ -123,7 +120,6 @@ def trivial_bound(X, k):
     return float(np.sort(squared, axis=1)[:, 1:k].sum()) / (2 * k)
 
 
-@settings(max_examples=40, deadline=None)
 @given(tables())
 def test_the_lower_bound_is_at_least_the_trivial_one(case):
     k, X = case
@@ -153,6 +149,7 @@ def test_groups_too_large_are_cut_and_keep_k():
     assert sorted(np.unique(cut, return_counts=True)[1].tolist()) == [3, 3, 4]
 
 
+@pytest.mark.slow
 def test_large_groups_of_a_thousand_rows_are_refined():
     X = np.random.default_rng(0).normal(size=(1000, 4))
     model = Microaggregation(k=200, time_budget=0.2).fit(X)

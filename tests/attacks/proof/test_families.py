@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.attacks.learned.distances import moebius
@@ -105,7 +105,6 @@ def test_choquet_holds_the_owas_it_has_the_sets_for() -> None:
     assert Choquet(3, additive=2).ordered(falling) is None
 
 
-@settings(max_examples=80)
 @given(st.data())
 def test_choquet_allows_exactly_the_monotone_and_the_submodular_measures(data) -> None:
     n = data.draw(st.integers(1, 4))

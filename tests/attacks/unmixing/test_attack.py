@@ -31,6 +31,7 @@ def pooled(counts, groups):
     return Published(membership(groups) @ counts, np.bincount(groups), len(groups), K)
 
 
+@pytest.mark.slow
 def test_every_member_would_be_recovered_from_the_exact_mean(documents):
     counts, groups = documents
     idf = np.log(counts.shape[0] / np.asarray((counts > 0).sum(axis=0)).ravel())

@@ -6,14 +6,13 @@ from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.kernels.grouping import euclidean as kernel
 from tests.reference import class_cuts as twin
 
 
-@settings(max_examples=150)
 @given(st.integers(2, 6), st.lists(st.tuples(st.integers(-30, 30), st.integers(1, 7)), min_size=1, max_size=9))
 def test_the_classes_have_k_records_and_the_least_error_of_all_cuts(k, counted):
     counts = dict(counted)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.kernels.grouping import euclidean as kernel
@@ -82,7 +82,6 @@ def test_nearest_row_is_the_lowest_of_the_nearest_points(X, data):
     assert found.tolist() == twin.nearest_row(X, points)
 
 
-@settings(max_examples=60)
 @given(st.integers(2, 4), st.lists(st.integers(-9, 9), min_size=2, max_size=12))
 def test_best_cut_of_sorted_values_is_the_best_of_all_cuts_into_runs_of_at_least_k(k, values):
     """Runs of any size from k up are tried by the twin: so runs of k to 2k - 1 lose nothing."""
@@ -106,7 +105,6 @@ def test_best_cut_of_a_sequence_of_rows_is_the_best_of_all_cuts_into_runs_of_k_t
     assert abs(float(twin.cut_error(rows, cuts) - min(twin.cut_error(rows, c) for c in allowed))) < 1e-9
 
 
-@settings(max_examples=60)
 @given(st.integers(2, 5), tables(least=5, most=45))
 def test_mdav_in_euclidean_space_is_mdav_by_brute_force(k, X):
     assert mdav(EuclideanSpace(np.array(X)), k).tolist() == euclidean_mdav(X, k)

@@ -9,7 +9,7 @@ import numba
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.data.frames import columns_of
@@ -99,7 +99,6 @@ def test_the_search_is_never_worse_keeps_k_and_repeats(table, k, seed):
     assert found[0] == found[1]
 
 
-@settings(max_examples=40)
 @given(labelled(most=9))
 def test_the_search_finds_the_best_partition_of_a_few_tuples(table):
     """Every partition of the tuples into groups of k records or more is tried by the twin."""
@@ -141,6 +140,7 @@ def test_the_error_of_mixed_groups_is_the_loss_of_the_table():
     assert group_errors(of_rows(rows), groups, 7).shape == (7,)
 
 
+@pytest.mark.slow
 def test_mixed_groups_get_better_and_keep_k_in_one_region_and_in_many():
     for n_rows in (300, 2 * REGION_ITEMS + 100):
         problem = of_rows(made_up(n_rows))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.kernels.grouping import refinement as search
@@ -89,7 +89,6 @@ def test_rebuilding_gives_every_group_k_to_2k_less_1(case, seed, data):
 
 
 @BOTH_SPACES
-@settings(max_examples=60)
 @given(records(most=14))
 def test_improving_ends_where_no_move_and_no_swap_helps(space, case):
     k, X, groups = case
@@ -112,7 +111,6 @@ def test_improving_ends_where_no_move_and_no_swap_helps(space, case):
 
 
 @BOTH_SPACES
-@settings(max_examples=60)
 @given(records(), st.integers(1, 2**62))
 def test_annealing_keeps_sizes_and_never_loses(space, case, seed):
     k, X, groups = case

@@ -10,7 +10,7 @@ from unittest import mock
 
 import numpy as np
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.kernels.grouping import spherical as kernel
@@ -97,7 +97,6 @@ def test_the_nearest_listed_is_the_lowest_of_the_most_similar_for_any_number_of_
     assert found.tolist() == twin.most_similar_listed(X, listed)
 
 
-@settings(max_examples=60)
 @given(st.integers(2, 5), spaces(least=5, most=45))
 def test_mdav_on_the_sphere_is_mdav_by_brute_force(k, X):
     assert mdav(SphericalSpace(sp.csr_matrix(np.array(X))), k).tolist() == spherical_mdav(X, k)

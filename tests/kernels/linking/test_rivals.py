@@ -5,7 +5,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.kernels.linking import rivals as kernel
@@ -66,7 +66,6 @@ def by_integral(rows, queries, own, mu, scale=None):
     return kernel.ties_by_integral(table, queries, rows[own], weighing(mu, scale), home, order, SLACK)
 
 
-@settings(max_examples=150)
 @given(searches(), st.data(), st.sampled_from([SLACK, (0.0, 0.0, 0.0), (1e-9, 0.5, 1e-12), (1e-9, 2.0, 1.0)]))
 def test_the_boxes_hide_no_row_that_is_nearer_or_as_near_by_squares(search, data, slack):
     rows, queries, own = search
@@ -75,7 +74,6 @@ def test_the_boxes_hide_no_row_that_is_nearer_or_as_near_by_squares(search, data
     assert by_squares(rows, queries, own, n_added, slack).tolist() == expected
 
 
-@settings(max_examples=150)
 @given(searches(), st.data())
 def test_the_boxes_hide_no_row_that_is_nearer_or_as_near_by_an_integral(search, data):
     rows, queries, own = search

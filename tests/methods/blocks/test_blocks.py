@@ -10,7 +10,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal import Microaggregation, SphericalMicroaggregation, progress
@@ -41,7 +41,6 @@ def distinct_rows(n_rows, seed=0):
 
 
 @ESTIMATORS
-@settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_groups_have_k_to_2k_minus_1_rows_however_small_the_blocks(estimator, data):
     k = data.draw(st.integers(2, 4))
@@ -128,7 +127,6 @@ for estimator in (Microaggregation, SphericalMicroaggregation):
 
 
 @SPACES
-@settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_a_tree_sends_equal_rows_to_one_block_and_each_row_on_its_own(spherical, data):
     X = sp.csr_matrix(data.draw(rows(least=8)))
@@ -207,6 +205,7 @@ def test_blocks_say_how_far_they_are():
         assert len(steps) > 3 and steps == [(done, len(steps) - 1) for done in range(len(steps))]
 
 
+@pytest.mark.slow
 @ESTIMATORS
 def test_one_interrupt_ends_the_search_in_every_block_and_keeps_what_was_found(estimator, monkeypatch):
     X = distinct_rows(400)

@@ -44,6 +44,7 @@ def check(estimates: np.ndarray, mean: float, variance: float) -> None:
     assert abs(squares.mean() - variance) <= 3 * squares.std() / np.sqrt(KEYS)
 
 
+@pytest.mark.slow
 def test_dot_products_have_the_exact_variance_and_not_the_published_one(sketched) -> None:
     estimates = dot_product(*sketched[:2]).value
     length, other, product = X @ X, Y @ Y, X @ Y

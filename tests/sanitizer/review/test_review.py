@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.errors import InputError
@@ -387,7 +387,6 @@ def act(review: Review, step: tuple[str, object]) -> None:
 
 
 @given(steps=STEPS, who=st.lists(st.sampled_from(["ana", "ben"]), min_size=12, max_size=12))
-@settings(max_examples=40, deadline=None)
 def test_replaying_the_log_gives_the_same_state_and_undoing_everything_the_original(
     steps: list[tuple[str, object]], who: list[str]
 ) -> None:
