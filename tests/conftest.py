@@ -29,6 +29,7 @@ SLOW = (
     "sanitizer",
     "verification",
     "web",
+    "test_conformance.py",
     "test_docs.py",
 )
 

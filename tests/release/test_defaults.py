@@ -41,7 +41,7 @@ def attacks_in(said: dict[str, Any]) -> set[str]:
     return {attack["about"] for attack in said["attacks"]}
 
 
-def test_a_table_is_refined_and_attacked_by_who_learns_from_links(tmp_path: Path) -> None:
+def test_a_table_is_refined_and_attacked_by_one_trained_on_links(tmp_path: Path) -> None:
     said = stated(tmp_path)
     assert said["method"].endswith(", refined")
     assert attacks_in(said) >= LEARNED
