@@ -14,6 +14,7 @@ from sklearn.base import clone
 
 from shoal import Hierarchy, InputError, SemanticMicroaggregation, VectorSpace
 from shoal.methods.meanings import Collection
+from shoal.methods.semantic import exchanged
 from tests.reference.mdav import mdav as plain_mdav
 from tests.reference.semantic import Meaning, by_weight
 from tests.terms.hierarchies import hierarchies, hierarchy_of
@@ -118,7 +119,7 @@ def test_the_representative_is_the_one_the_twin_folds(world):
 def test_groups_loss_and_nearest_representatives_are_those_of_the_twin(world, k):
     ontology, twin, documents = world
     k = min(k, len(documents))
-    model = SemanticMicroaggregation(k, ontology=ontology).fit(documents)
+    model = SemanticMicroaggregation(k, ontology=ontology, refine=False).fit(documents)
     plain = [by_weight(list(document.items())) for document in documents]
     groups = plain_mdav(plain, k, twin.distance, twin.representative)
     assert model.groups_.tolist() == groups
@@ -137,6 +138,24 @@ def test_groups_loss_and_nearest_representatives_are_those_of_the_twin(world, k)
         for one in plain
     ]
     assert model.transform(documents) == [model.representatives_[group] for group in nearest]
+
+
+@given(worlds(most_documents=14), st.integers(2, 3))
+@settings(max_examples=25)
+def test_refined_groups_have_the_same_sizes_and_no_more_error(world, k):
+    ontology, _, documents = world
+    k = min(k, len(documents))
+    plain, refined = (
+        SemanticMicroaggregation(k, ontology=ontology, refine=refine).fit(documents) for refine in (False, True)
+    )
+    assert sorted(np.bincount(refined.groups_)) == sorted(np.bincount(plain.groups_))
+    assert refined.sse_ <= plain.sse_ + 1e-9
+
+
+def test_refinement_brings_like_documents_together():
+    collection = Collection.read([{"dog": 1.0}, {"trout": 1.0}, {"dog": 0.9}, {"trout": 0.9}], ANIMALS)
+    groups = exchanged(collection.meanings, collection.documents, np.array([0, 0, 1, 1]))
+    assert groups.tolist() == [0, 1, 0, 1]
 
 
 def test_a_document_gets_what_its_group_has_in_common():

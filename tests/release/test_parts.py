@@ -118,7 +118,7 @@ def test_documents_in_parts_by_meaning_keep_k_and_can_be_verified(tmp_path):
     assert verify(made.folder)
     rows = Counter(map(tuple, load(made.folder).table["terms"].to_pylist()))
     assert min(rows.values()) >= 5
-    assert certificate_of(made.folder)["stated"]["method"] == "semantic microaggregation (MDAV)"
+    assert certificate_of(made.folder)["stated"]["method"] == "semantic microaggregation (MDAV), refined"
 
 
 def test_what_needs_all_rows_at_once_says_so(parts, tmp_path):

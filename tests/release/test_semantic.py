@@ -66,8 +66,9 @@ def test_terms_are_words_and_concepts_above_them(made):
 
 def test_the_certificate_says_how(made):
     stated = certificate_of(made.folder)["stated"]
-    assert stated["method"] == "semantic microaggregation (MDAV)"
-    assert stated["parameters"]["microaggregation"] == {"k": 2, "ontology": "WordNet", "random_state": None}
+    assert stated["method"] == "semantic microaggregation (MDAV), refined"
+    settings = {"k": 2, "ontology": "WordNet", "refine": True, "random_state": None}
+    assert stated["parameters"]["microaggregation"] == settings
     assert stated["parameters"]["vector_space"]["terms_per_document"] == 5
     assert stated["withheld"] == [{"reason": "no term left after the vector space's steps", "count": 1}]
 

@@ -143,6 +143,13 @@ class Meanings:
         )
         return distances
 
+    def error(self, documents: Documents, rows: Iterable[int]) -> float:
+        """Of a group: squared distances of these documents to their representative, added up."""
+        members = np.sort(np.fromiter(rows, dtype=np.int64))
+        centre = Documents.of([self.representative(documents, members)])
+        own = Documents.of(documents[row] for row in members)
+        return float(np.sum(self.paired_distances(centre, own, np.zeros_like(members)) ** 2))
+
     @cached_property
     def _table(self) -> NDArray[np.float32]:
         """Every word with every word. Four bytes distinguish any two distances of one taxonomy."""

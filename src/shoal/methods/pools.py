@@ -11,6 +11,7 @@ where that does not help, they are joined with the nearest.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
@@ -23,6 +24,7 @@ from shoal.methods.mdav import numbered_by_first_row
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Error = Callable[[list[int]], float]  # of a group with these members
 
 DECIMALS = 9  # of a published weight: no digit depends on a single member
 THOUSAND = 1000  # document frequencies are estimated in thousandths, as whole numbers: sums of parts are then exact
@@ -123,13 +125,15 @@ def counts_of(vectors: sp.csr_matrix, lengths: Floats, idf: Floats) -> sp.csr_ma
     return sp.csr_matrix((whole, vectors.indices, vectors.indptr), shape=vectors.shape)
 
 
-def without_visible_members(X: sp.csr_matrix, lengths: Floats, groups: Ints, idf: Floats) -> Ints:
+def without_visible_members(
+    X: sp.csr_matrix, lengths: Floats, groups: Ints, idf: Floats, error: Error | None = None
+) -> Ints:
     """Groups that exchange members until none can be read off the pool of its group, if that is possible.
 
     `X` has the columns of `with_length`.
     """
     vectors = without_length(X)
-    return without_giveaways(counts_of(vectors, lengths, idf), vectors, lengths, groups)
+    return without_giveaways(counts_of(vectors, lengths, idf), vectors, lengths, groups, error)
 
 
 def read_off(counts: Ints) -> NDArray[np.bool_]:
@@ -151,12 +155,15 @@ def read_off(counts: Ints) -> NDArray[np.bool_]:
     return on_top
 
 
-def without_giveaways(counts: sp.csr_matrix, X: sp.csr_matrix, lengths: Floats, groups: Ints) -> Ints:
+def without_giveaways(
+    counts: sp.csr_matrix, X: sp.csr_matrix, lengths: Floats, groups: Ints, error: Error | None = None
+) -> Ints:
     """Groups, none smaller than the smallest was, from whose pools no member can be read off if that is possible.
 
-    `counts` are whole numbers, `X` the same rows weighted and at unit length, `lengths` theirs before.
+    `counts` are whole numbers, `X` the same rows weighted and at unit length, `lengths` theirs before. `error` tells
+    how much a group loses; by default, how far its rows are from their pool.
     """
-    crowd = _Crowd(counts, X, lengths, groups)
+    crowd = _Crowd(counts, X, lengths, groups, error)
     most = MOST_TIMES * int(np.bincount(groups).min())
     waiting = [group for group in sorted(crowd.members) if crowd.gives_away(crowd.members[group])]
     while waiting:
@@ -169,8 +176,10 @@ def without_giveaways(counts: sp.csr_matrix, X: sp.csr_matrix, lengths: Floats, 
 class _Crowd:
     """Groups that exchange members."""
 
-    def __init__(self, counts: sp.csr_matrix, X: sp.csr_matrix, lengths: Floats, groups: Ints) -> None:
-        self._counts, self._X, self._lengths = counts, X, lengths
+    def __init__(
+        self, counts: sp.csr_matrix, X: sp.csr_matrix, lengths: Floats, groups: Ints, error: Error | None
+    ) -> None:
+        self._counts, self._X, self._lengths, self._error = counts, X, lengths, error
         self._searched = np.arange(0, X.shape[0], -(-X.shape[0] // SEARCHED))
         self._by_term = sp.csc_matrix(X if len(self._searched) == X.shape[0] else X[self._searched])
         self._group_of = groups.copy()
@@ -223,13 +232,18 @@ class _Crowd:
         near = [other for other in near if len(self.members[other]) + len(rows) <= most]
         if not near:
             return None
-        sums, own = self._sums([*(self.members[other] for other in near), rows]), len(near)
-        alone = _worth_of(*(side[:own] for side in sums))
-        together = _worth_of(*(side[:own] + side[own] for side in sums))
-        there = near[int(np.argmin(alone - together))]
+        there = near[int(np.argmin(self._costs_of_joining(rows, near)))]
         self.members[there] = self.members[there] + self.members.pop(group)
         self._group_of[rows] = there
         return there
+
+    def _costs_of_joining(self, rows: list[int], groups: list[int]) -> Floats:
+        if self._error is not None:
+            errors = [self._error(self.members[other] + rows) - self._error(self.members[other]) for other in groups]
+            return np.array(errors)
+        sums, own = self._sums([*(self.members[other] for other in groups), rows]), len(groups)
+        alone = _worth_of(*(side[:own] for side in sums))
+        return alone - _worth_of(*(side[:own] + side[own] for side in sums))
 
     def _best_swap(self, group: int) -> tuple[int, int] | None:
         """A member that can be read off and a near record, whose exchange gives no member of the other group away."""
@@ -239,6 +253,22 @@ class _Crowd:
         if not len(near):
             return None
         members_nearby = [self.members[int(self._group_of[joining])] for joining in near.tolist()]
+        costs = self._costs_of_swapping(leaving, near, own_members, members_nearby)
+        for candidate in np.argsort(costs, kind="stable").tolist():
+            joining = int(near[candidate])
+            if not self.gives_away(_changed(members_nearby[candidate], joining, leaving)):
+                return leaving, joining
+        return None
+
+    def _costs_of_swapping(
+        self, leaving: int, near: Ints, own_members: list[int], members_nearby: list[list[int]]
+    ) -> Floats:
+        if self._error is not None:
+            changed = [
+                self._error(_changed(own_members, leaving, joining)) + self._error(_changed(others, joining, leaving))
+                for joining, others in zip(near.tolist(), members_nearby, strict=True)
+            ]
+            return np.array(changed) - [self._error(others) for others in members_nearby]
         rows = np.unique([row for rows in (own_members, *members_nearby) for row in rows])
         unit = _dense(self._X[rows])
         sides = unit, unit * self._lengths[rows, None]  # rows at unit length, and as they were
@@ -252,11 +282,7 @@ class _Crowd:
         after += _worth_of(
             *(now + side[leaving_row] - side[joining_rows] for now, side in zip(sums, sides, strict=True))
         )
-        for candidate in np.argsort(_worth_of(*sums) - after, kind="stable").tolist():
-            joining = int(near[candidate])
-            if not self.gives_away(_changed(members_nearby[candidate], joining, leaving)):
-                return leaving, joining
-        return None
+        return _worth_of(*sums) - after
 
     def _swap(self, leaving: int, joining: int) -> None:
         home, away = int(self._group_of[leaving]), int(self._group_of[joining])

@@ -16,11 +16,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from shoal.data.frames import Frame
 from shoal.methods.estimator import check_k
-from shoal.methods.mdav import RemainingRows, mdav
+from shoal.methods.mdav import RemainingRows, mdav, numbered_by_first_row
 from shoal.methods.meanings import Collection, Documents, Meanings
 from shoal.terms.hierarchy import ontologies_of
 
 WITHHELD = -1  # the group of a document without a word that the ontology knows
+ROUNDS = 3  # of exchanges, at most
+TRIED = 3  # exchanges that are measured for a document, those that look best
+MEASURABLE = 1e-12  # errors that differ by less are equal
+LEAST_GAIN = 0.01  # of the error: a round that gains less is the last
 
 
 class SemanticSpace(RemainingRows):
@@ -45,6 +49,41 @@ class SemanticSpace(RemainingRows):
             self._compared_with = row
 
 
+def exchanged(meanings: Meanings, documents: Documents, groups: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The groups after exchanges of two documents that make the error smaller; sizes stay.
+
+    The worst documents go first. Distances to the representatives as they are tell which exchanges look best, one for
+    each other group; what these do to the error is measured.
+    """
+    groups, everyone = groups.copy(), np.arange(len(groups))
+
+    def squares(members: NDArray[np.int64]) -> NDArray[np.float64]:
+        return meanings.distances_to_words(meanings.representative(documents, members), documents, everyone) ** 2
+
+    apart = np.array([squares(np.flatnonzero(groups == group)) for group in range(groups.max() + 1)])
+    for _ in range(ROUNDS):
+        before = apart[groups, everyone].sum()
+        for row in np.argsort(-apart[groups, everyone], kind="stable"):
+            home, own = groups[row], apart[groups, everyone]
+            gain = np.where(groups == home, -np.inf, own + own[row] - apart[groups, row] - apart[home])
+            best_first = np.argsort(-gain, kind="stable")
+            _, first_of_group = np.unique(groups[best_first], return_index=True)
+            for other in best_first[np.sort(first_of_group)][:TRIED]:
+                away = groups[other]
+                now = own[groups == home].sum() + own[groups == away].sum()
+                if away == home or now <= MEASURABLE:
+                    continue
+                groups[[row, other]] = away, home
+                members = [np.flatnonzero(groups == group) for group in (home, away)]
+                if sum(meanings.error(documents, rows) for rows in members) < now - MEASURABLE:
+                    apart[[home, away]] = [squares(rows) for rows in members]
+                    break
+                groups[[row, other]] = home, away
+        if apart[groups, everyone].sum() > (1 - LEAST_GAIN) * before:
+            break
+    return numbered_by_first_row(groups)
+
+
 class SemanticMicroaggregation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Replace every document by words and concepts that at least k documents share.
 
@@ -57,6 +96,8 @@ class SemanticMicroaggregation(TransformerMixin, BaseEstimator):  # type: ignore
         Least number of documents in a group.
     ontology : WordNet, Hierarchy, a file, several of these in a list, or None
         What terms mean, by the first that has them; None is WordNet. Others are left out and counted.
+    refine : bool
+        Exchange documents between groups where that makes the error smaller.
     random_state : int, RandomState or None
         Not used: nothing is drawn, a collection has one result.
 
@@ -77,9 +118,12 @@ class SemanticMicroaggregation(TransformerMixin, BaseEstimator):  # type: ignore
     [{'placental': 0.5, 'big cat': 0.3, 'carnivore': 0.2}]
     """
 
-    def __init__(self, k: int = 3, *, ontology: Any = None, random_state: int | None = None) -> None:
+    def __init__(
+        self, k: int = 3, *, ontology: Any = None, refine: bool = True, random_state: int | None = None
+    ) -> None:
         self.k = k
         self.ontology = ontology
+        self.refine = refine
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> SemanticMicroaggregation:
@@ -88,6 +132,8 @@ class SemanticMicroaggregation(TransformerMixin, BaseEstimator):  # type: ignore
         _warn_of_empty(collection)
         k = check_k(self.k, len(collection.documents))
         groups = mdav(SemanticSpace(collection.meanings, collection.documents), k)
+        if self.refine:
+            groups = exchanged(collection.meanings, collection.documents, groups)
         representatives = collection.representatives(groups)
         self.groups_ = np.full(collection.n_given, WITHHELD)
         self.groups_[collection.rows] = groups

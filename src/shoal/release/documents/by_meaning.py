@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -42,7 +43,6 @@ BLOCK_ROWS = 2_000  # documents of a block, where they come in parts: every pair
 class ByMeaning:
     """Semantic microaggregation of the heaviest words that the ontology has."""
 
-    name = "semantic microaggregation (MDAV)"
     in_meaning = True
     most_shown = MOST_IN_MEANING
 
@@ -56,6 +56,7 @@ class ByMeaning:
         if in_wordnet and space.language != "english":
             raise InputError(f"WordNet is English, the language is {space.language}; use another ontology or method")
         self.k = k
+        self.name = "semantic microaggregation (MDAV)" + (", refined" if method.refine else "")
         self.space: VectorSpace = clone(space).set_params(ontology=self._ontology)
         self._not_found = "no noun in WordNet" if in_wordnet else "not in the ontology"
         self._model: SemanticMicroaggregation = clone(method).set_params(k=k, ontology=self._ontology)
@@ -66,7 +67,9 @@ class ByMeaning:
 
     def group(self, rows: DocumentRows) -> Ints:
         groups = clone(self._model).fit(self._texts(rows.X)).groups_
-        return without_visible_members(rows.X, rows.lengths, groups, self.space.idf_)
+        collection = self._collection(rows)
+        error = partial(collection.meanings.error, collection.documents)
+        return without_visible_members(rows.X, rows.lengths, groups, self.space.idf_, error)
 
     def group_distances(self, rows: DocumentRows, groups: Ints) -> GroupDistances:
         collection = self._collection(rows)

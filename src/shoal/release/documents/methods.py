@@ -28,7 +28,7 @@ def document_method(asked: MethodOptions) -> Any:
     if name not in FOR_DOCUMENTS:
         raise InputError(f"{{option}} cannot protect documents; use {', '.join(FOR_DOCUMENTS)}", f"method {name}")
     if name == "semantic":
-        return SemanticMicroaggregation(ontology=_of_documents(asked.ontology))
+        return SemanticMicroaggregation(ontology=_of_documents(asked.ontology), refine=asked.refine)
     # What was given, for the estimator; it has its own defaults.
     given = {
         part: getattr(asked, part) for part in ("components", "max_components") if getattr(asked, part) is not None
