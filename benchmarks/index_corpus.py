@@ -19,15 +19,18 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sqlalchemy import insert, update
 
 from benchmarks import data
 from benchmarks.blocks import PASSAGES
 from shoal import VectorSpace
-from shoal.index.client import IndexClient, Vocabulary
-from shoal.index.server import tables
+from shoal.index.client import IndexClient, Keys, Vocabulary
+from shoal.index.client.put import as_terms
+from shoal.index.client.records import About, Record
 from shoal.index.server.accounts import account_of, make_account
 from shoal.index.server.database import Database
+from shoal.index.server.documents import store_documents
+from shoal.index.server.gate import Limits
+from shoal.index.server.groups import make_groups
 from shoal.index.server.store import Answer, Store, WriteTransaction
 from shoal.methods.pools import pooled_counts
 
@@ -110,12 +113,13 @@ def counts_of(text: str) -> sp.csr_matrix:
 def build(file: Path, n_documents: int) -> str:
     """An index of so many documents in an SQLite database, written through the store; the token of its operator."""
     database = Database(str(file))
-    database.migrate()
+    database.create_tables()
     with database.writing() as connection:
         _, token = make_account(connection, "operator", "operator")
     with serving(file) as server, IndexClient(server.url, token, folder=file.with_name("creating")) as client:
         client.create(vocabulary=passages().vocabulary, k=K)
-    store = Store(database)
+    store, keys = Store(database), Keys.draw()
+    keys.write(file.with_name("key.txt"), None)
     random = np.random.default_rng(0)
     for counts in documents(n_documents // K, random):
         for first in range(0, counts.shape[0] // K, GROUPS_AT_ONCE):
@@ -123,26 +127,23 @@ def build(file: Path, n_documents: int) -> str:
             with database.reading() as connection:
                 account = account_of(connection, token)
             assert account is not None
-            store.write(account, None, lambda writing, part=part: _added(writing, part))
+            store.write(account, None, lambda writing, part=part: _added(writing, part, keys))
     database.close()
     return token
 
 
-def _added(writing: WriteTransaction, counts: sp.csr_matrix) -> Answer:
-    """Documents that K by K are groups."""
-    ids = [secrets.token_hex(16) for _ in range(counts.shape[0])]
-    kept = {"owner": writing.account.id, "status": "stored", "bytes": CIPHERTEXT}
-    writing.connection.execute(insert(tables.documents), [{"id": document} | kept for document in ids])
-    contents = [{"document": document, "content": os.urandom(CIPHERTEXT)} for document in ids]
-    writing.connection.execute(insert(tables.blobs), contents)
-    more = tables.accounts.c.documents + len(ids)
-    writing.connection.execute(
-        update(tables.accounts).where(tables.accounts.c.id == writing.account.id).values(documents=more)
-    )
-    groups = np.arange(len(ids)) // K
-    writing.replica.index.insert_groups(
-        [ids[first : first + K] for first in range(0, len(ids), K)], pooled_counts(counts, groups)
-    )
+def _added(writing: WriteTransaction, counts: sp.csr_matrix, keys: Keys) -> Answer:
+    """Documents with records for one reader, that K by K are groups."""
+    terms, groups = passages().space.terms_, np.arange(counts.shape[0]) // K
+    contents = []
+    for row in counts:
+        words = dict(zip(terms[row.indices].tolist(), row.data.tolist(), strict=True))
+        about = About(f"letters/{secrets.token_hex(4)}.txt", "2024-05-17", "", " ".join(words)[:120])
+        contents.append((os.urandom(CIPHERTEXT), Record(about, os.urandom(32), words).sealed(keys)))
+    stored = store_documents(writing, contents, [None] * len(contents), Limits(documents=10**9))
+    ids = [document["id"] for document in stored]
+    pools = [as_terms(pool) for pool in pooled_counts(counts, groups)]
+    make_groups(writing, [ids[first : first + K] for first in range(0, len(ids), K)], pools)
     return {}
 
 

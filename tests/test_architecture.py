@@ -48,7 +48,7 @@ HOME = {
     "dask": ("release",),
     "pyrage": ("data", "index"),
     "cryptography": ("release", "verification"),
-    **dict.fromkeys(("alembic", "prometheus_client", "sqlalchemy"), ("index",)),
+    **dict.fromkeys(("prometheus_client", "sqlalchemy"), ("index",)),
     **dict.fromkeys(("fastapi", "starlette", "uvicorn"), ("index", "web")),
 }
 

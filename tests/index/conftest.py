@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from shoal.index.server.gate import Limits
 from tests.index.server.api import Api
 from tests.index.server.processes import running_postgres
 
@@ -45,6 +44,6 @@ def sqlite(tmp_path: Path) -> str:
 @pytest.fixture
 def api(sqlite: str, tmp_path: Path) -> Iterator[Api]:
     """An application with an operator, two users and a reader, and an index with k=3 that holds nothing."""
-    with Api.on(sqlite, Limits(groups_by="user")) as api:
+    with Api.on(sqlite) as api:
         api.create()
         yield api

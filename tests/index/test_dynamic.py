@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from shoal.errors import InputError
-from shoal.index import Changes, DynamicIndex
+from shoal.index import DynamicIndex
 
 
 def rows(*counts: tuple[int, ...]) -> sp.csr_matrix:
@@ -194,41 +194,11 @@ def test_documents_that_were_too_few_to_be_seen_join_the_next_group_that_is_made
     assert groups_of(index) == {frozenset({"r2", "r3", "r4"})}
 
 
-def test_a_copy_knows_that_its_last_group_was_too_small_to_be_seen() -> None:
-    index, copy = DynamicIndex(2, np.ones(2)), DynamicIndex(2, np.ones(2))
-    index.insert_groups([("r1", "r2")], rows(at_angle(10)))
-    index.delete("r1")
-    copy.apply(index.changes())
-    copy.insert_groups([("r3", "r4")], rows(at_angle(30)))
-    assert groups_of(copy) == {frozenset({"r2", "r3", "r4"})}
-
-
-def test_what_can_be_seen_is_told_by_document_and_by_group() -> None:
-    index = started()
-    name = index.group_of("r1")
-    assert name is not None and set(index.documents_of(name)) == {"r1", "r2"}
-    assert index.sizes() == dict.fromkeys(index.snapshot().members, 2)
-    for document in ("r1", "r3", "r5", "r2", "r4"):
-        index.delete(document)
-    assert index.group_of("r6") is None and index.sizes() == {} and index.group_of("r9") is None
-    assert index.documents_of(name) == [] and index.documents_of("no name") == []
-
-
-def test_a_stored_index_is_taken_over_by_its_representatives_and_members() -> None:
-    index, copy = started(), DynamicIndex(2, np.ones(2))
-    changes = index.changes()
-    copy.publish(list(changes.published), sp.vstack(list(changes.published.values()), format="csr"))
-    copy.apply(Changes(placed=changes.placed))
-    assert copy.snapshot().members == index.snapshot().members
-    assert copy.search(rows(at_angle(11)), 2) == index.search(rows(at_angle(11)), 2)
-    assert copy.n_terms == 2 and not copy.changes()
-
-
 def test_a_batch_may_hold_the_pool_of_the_group_that_cannot_be_seen() -> None:
     index = DynamicIndex(3, np.ones(3), embargo=None)
     pool, other = sp.csr_matrix([[2, 1, 0]]), sp.csr_matrix([[0, 0, 3]])
     index.insert_groups([["a", "b", "c"]], pool)
     index.delete("a")  # two are left, in the only group
-    first, second = index.insert_groups([["d", "e", "f"], ["g", "h", "i"]], sp.vstack((other, pool), format="csr"))
-    assert index.documents_of(str(second.representative)) and index.group_of("b") == second.representative
-    assert set(index.documents_of(str(first.representative))) == {"d", "e", "f"}
+    assert index.sizes() == {}
+    index.insert_groups([["d", "e", "f"], ["g", "h", "i"]], sp.vstack((other, pool), format="csr"))
+    assert groups_of(index) == {frozenset("def"), frozenset("bcghi")}

@@ -111,10 +111,6 @@ def serve(
     max_bytes: Annotated[int, typer.Option(help="Largest number of bytes per account.", **options.whole(1))] = 100
     << 30,
     rate: Annotated[float, typer.Option(help="Requests per second per account.", **options.above_zero())] = 200.0,
-    groups_by: Annotated[
-        str,
-        typer.Option(help="Lowest role that may make groups of its documents.", **options.one_of("user", "operator")),
-    ] = "operator",
     metrics: Annotated[
         str | None, typer.Option(help="Address of /metrics for Prometheus.  [default: none]", metavar="<host:port>")
     ] = None,
@@ -137,7 +133,6 @@ def serve(
         documents=max_documents,
         account_bytes=max_bytes,
         rate=rate,
-        groups_by=groups_by,
         behind_proxy=behind_proxy,
     )
     with _opened(database, create=True) as server_database:
@@ -295,7 +290,7 @@ def _opened(address: str, *, create: bool = False) -> Iterator[Database]:
         from shoal.index.server.problems import database_errors_in_one_line
     with database_errors_in_one_line(), closing(Database(address, must_exist=not create)) as database:
         if create:
-            database.migrate()
+            database.create_tables()
         else:
             database.check_version()
         yield database

@@ -10,11 +10,11 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["Changes", "Deletion", "DynamicIndex", "Hit", "Insertion", "Placement", "Snapshot", "simulate"]
+__all__ = ["Deletion", "DynamicIndex", "Hit", "Insertion", "Placement", "Snapshot", "simulate"]
 
 if TYPE_CHECKING:
     from shoal.index.dynamic import DynamicIndex, Hit, Placement
-    from shoal.index.histories import Changes, Deletion, Insertion, Snapshot, simulate
+    from shoal.index.histories import Deletion, Insertion, Snapshot, simulate
 
 
 def __getattr__(name: str) -> Any:  # loaded on first use: the client needs none of it

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from shoal.errors import InputError
-from shoal.index.histories import Changes, Snapshot
+from shoal.index.histories import Snapshot
 from shoal.index.representatives import Representatives, name_of_pool
 from shoal.index.waiting import Waiting
 from shoal.methods.pools import pooled_counts, unit_rows, with_length, without_giveaways
@@ -78,23 +78,12 @@ class DynamicIndex:
         self._rank: dict[str, float] = {}  # of each document among equals: random, so that it reveals nothing
         self._waiting = Waiting(self.k, self._representatives.idf)
         self._hidden: int | None = None  # the number of the last group, once it is below k
-        self._changes = Changes()
 
     def __len__(self) -> int:
         return len(self._group_of) + len(self._waiting)
 
     def __contains__(self, document: str) -> bool:
         return document in self._group_of or document in self._waiting
-
-    @property
-    def n_terms(self) -> int:
-        """The number of terms."""
-        return len(self._representatives.idf)
-
-    @property
-    def hidden(self) -> bool:
-        """Whether the last group is below k, so that no document is visible."""
-        return self._hidden is not None
 
     @property
     def waiting(self) -> tuple[str, ...]:
@@ -109,7 +98,6 @@ class DynamicIndex:
         if number >= 0 and similarity >= (self.embargo or -1.0):
             return self._join(document, number, similarity)
         self._waiting.add(document, row)
-        self._changes.waiting[document] = row
         self._group_waiting(document)
         group = self._group_of.get(document)
         return Placement(None) if group is None else Placement(self._representatives.names[group])
@@ -154,7 +142,6 @@ class DynamicIndex:
         """Delete a document. If fewer than k are left in its group, they join the nearest one, which stays as it is."""
         if document not in self:
             raise InputError("there is no such document in the index")
-        self._changes.remove(document)
         if document in self._waiting:
             self._waiting.take([document])
             return
@@ -178,16 +165,6 @@ class DynamicIndex:
                 hits += [Hit(document, similarity, terms) for document in equal]
         return hits[:limit]
 
-    def group_of(self, document: str) -> str | None:
-        """The name of a visible document's representative; None for any other."""
-        number = self._group_of.get(document, -1)
-        return self._representatives.names[number] if len(self._members.get(number, ())) >= self.k else None
-
-    def documents_of(self, representative: str) -> list[str]:
-        """The documents of a group, by their rank among equals; none if the group is not visible."""
-        members = self._members.get(self._number_of.get(representative, -1), set())
-        return sorted(members, key=self._rank.__getitem__) if len(members) >= self.k else []
-
     def sizes(self) -> dict[str, int]:
         """The size of every visible group, by the name of its representative."""
         sizes = {name: len(self._members[number]) for name, number in self._number_of.items()}
@@ -200,37 +177,6 @@ class DynamicIndex:
         members = {names[number]: frozenset(self._members[number]) for number in visible}
         return Snapshot(self.k, members, self._representatives.pools[visible])
 
-    def changes(self) -> Changes:
-        """The changes since the last call."""
-        changes, self._changes = self._changes, Changes()
-        return changes
-
-    def apply(self, changes: Changes) -> None:
-        """Repeat the changes of another copy of this index, or build it from a database."""
-        if changes.published:
-            pools = sp.vstack(list(changes.published.values()), format="csr")
-            self.publish(list(changes.published), sp.csr_matrix(pools))
-        for document in {*changes.placed, *changes.gone} & {*self._waiting}:
-            self._waiting.take([document])
-        for document in [document for document in (*changes.placed, *changes.gone) if document in self._group_of]:
-            self._members[self._group_of.pop(document)].discard(document)
-            del self._rank[document]
-        for document, (name, rank) in changes.placed.items():
-            self._put(document, self._number_of[name], rank)
-        for document, counts in changes.waiting.items():
-            self._waiting.add(document, counts)
-        for name in changes.retired:
-            self._retire(name)
-        sizes = [(len(members), number) for number, members in self._members.items()] if len(self._members) == 1 else []
-        self._hidden = next((number for size, number in sizes if size < self.k), None)
-        self._changes = Changes()
-
-    def publish(self, names: Sequence[str], pools: sp.csr_matrix) -> None:
-        """Add representatives, a row of counts each, which have no members yet."""
-        numbers = self._representatives.add(pools)
-        self._number_of.update(zip(names, numbers, strict=True))
-        self._members.update((number, set()) for number in numbers)
-
     def _grouped(self, counts: sp.csr_matrix) -> Ints:
         """Groups of a batch, avoiding groups whose pool reveals a member."""
         unit, lengths = unit_rows(counts.astype(np.float64), self._representatives.idf)
@@ -242,8 +188,9 @@ class DynamicIndex:
         ends = pairwise(pools.indptr.tolist())
         names = [name_of_pool(pools.indices[start:end], pools.data[start:end]) for start, end in ends]
         new = {name: row for row, name in enumerate(names) if name not in self._number_of}
-        self._changes.published.update((name, pools[row]) for name, row in new.items())
-        self.publish(list(new), pools[list(new.values())])
+        numbers = self._representatives.add(pools[list(new.values())])
+        self._number_of.update(zip(new, numbers, strict=True))
+        self._members.update((number, set()) for number in numbers)
         return [self._number_of[name] for name in names]
 
     def _group_waiting(self, document: str) -> None:
@@ -268,15 +215,11 @@ class DynamicIndex:
             return
         if len(self._members[hidden]) < self.k:
             self._dissolve(hidden)
-        else:  # visible again, which is a change of all its members
-            for document in sorted(self._members[hidden]):
-                self._put(document, hidden, self._rank[document])
 
     def _put(self, document: str, number: int, rank: float) -> None:
         self._members[number].add(document)
         self._group_of[document] = number
         self._rank[document] = rank
-        self._changes.place(document, self._representatives.names[number], rank)
 
     def _dissolve(self, number: int) -> None:
         """What is left of a group joins the nearest one. The last group stays, hidden while it is below k."""
@@ -295,7 +238,6 @@ class DynamicIndex:
         number = self._number_of.pop(name)
         del self._members[number]
         self._representatives.retire(number)
-        self._changes.retired.append(name)
 
     def _checked(self, documents: Sequence[str], counts: sp.csr_matrix) -> sp.csr_matrix:
         self._check_new(documents)

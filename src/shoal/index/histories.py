@@ -1,9 +1,9 @@
-"""What happens to an index, as data: the changes of an operation, what an observer sees, and histories of both."""
+"""What happens to an index, as data: documents that come and go, and what an observer sees."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import scipy.sparse as sp
@@ -12,31 +12,6 @@ from shoal.index.representatives import name_of_pool
 
 if TYPE_CHECKING:
     from shoal.index.dynamic import DynamicIndex
-
-
-@dataclass
-class Changes:
-    """What operations changed, to be written to a database or applied to a copy of the index."""
-
-    published: dict[str, sp.csr_matrix] = field(default_factory=dict)  # pools by name, in their order
-    retired: list[str] = field(default_factory=list)  # names of representatives
-    placed: dict[str, tuple[str, float]] = field(default_factory=dict)  # document: representative, rank among equals
-    waiting: dict[str, sp.csr_matrix] = field(default_factory=dict)  # document: counts
-    gone: list[str] = field(default_factory=list)  # documents
-
-    def __bool__(self) -> bool:
-        return any((self.published, self.retired, self.placed, self.waiting, self.gone))
-
-    def place(self, document: str, representative: str, rank: float) -> None:
-        """The document is in the group of this representative, and does not wait any more."""
-        self.waiting.pop(document, None)
-        self.placed[document] = representative, rank
-
-    def remove(self, document: str) -> None:
-        """The document is deleted."""
-        self.waiting.pop(document, None)
-        self.placed.pop(document, None)
-        self.gone.append(document)
 
 
 @dataclass(frozen=True)

@@ -9,14 +9,13 @@ import pytest
 
 from shoal.index.client import IndexClient, Keys
 from shoal.index.client.demo import LocalServer, local_server
-from shoal.index.server.gate import Limits
 
 NewClient = Callable[..., IndexClient]
 
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[LocalServer]:
-    with local_server(tmp_path / "shoal.db", Limits(groups_by="user")) as running:
+    with local_server(tmp_path / "shoal.db") as running:
         yield running
 
 
@@ -26,7 +25,7 @@ def new_client(server: LocalServer, tmp_path: Path) -> Iterator[NewClient]:
     made: list[IndexClient] = []
     accounts: dict[str, tuple[str, Keys]] = {}
 
-    def new(name: str, role: str = "user", keys: Keys | None = None, address: str | None = None) -> IndexClient:
+    def new(name: str, role: str = "operator", keys: Keys | None = None, address: str | None = None) -> IndexClient:
         if name not in accounts:
             accounts[name] = server.account(name, role), Keys.draw()
         token, own = accounts[name]

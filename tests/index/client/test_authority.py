@@ -28,7 +28,7 @@ def test_a_private_authority_is_trusted_when_it_is_named(
 ) -> None:
     made, key = certificate(tmp_path)
     database = Database(sqlite)
-    database.migrate()
+    database.create_tables()
     token = accounts_in(database)["user"]
     database.close()
     with servers(1, sqlite, tmp_path, "--tls-cert", str(made), "--tls-key", str(key)) as [server]:

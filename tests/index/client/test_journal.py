@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 import stat
 from dataclasses import replace
 
@@ -50,16 +49,6 @@ def test_the_answers_to_a_batch_are_its_documents_in_their_order(journal):
     journal.uploaded(SENT, ["id-c", "id-b", "id-a"], [None, "group", None])
     assert [journal.name(f"id-{name}") for name in "abc"] == ["a", "b", "c"]
     assert not journal.in_no_group("id-b") and journal.in_no_group("id-a")
-
-
-def test_a_journal_of_an_earlier_version_goes_on(tmp_path):
-    file = tmp_path / "journal.sqlite"
-    with sqlite3.connect(file) as before:
-        before.execute(
-            "CREATE TABLE documents (digest BLOB PRIMARY KEY, name TEXT, key TEXT, id TEXT, representative TEXT)"
-        )
-        before.execute("INSERT INTO documents VALUES (?, 'a.txt', 'key-1', 'id-1', 'group')", (LETTER,))
-    assert Journal(file).unrecorded() == {LETTER: "id-1"}  # it is put anew
 
 
 def test_what_was_refused_for_good_can_be_begun_again(journal):

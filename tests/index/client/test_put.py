@@ -12,7 +12,6 @@ from shoal.index.client.put import Put
 from shoal.index.client.sources import SourceDocument, documents_of, open_documents
 from shoal.index.server.backup import back_up, restore_from
 from shoal.index.server.database import Database
-from shoal.index.server.gate import Limits
 from tests.index.client.letters import BIRDS, BREAD, ENGINES, STARS, corpus, texts
 from tests.index.client.proxy import proxy_to
 
@@ -160,7 +159,7 @@ def test_after_a_restored_backup_what_is_missing_is_put_again(index, new_client,
     back_up(server.database, tmp_path / "backup", force=False)
     new_client("writer").put(corpus(more=MORE), wait=0)
     restored = Database(str(tmp_path / "restored.db"))
-    restored.migrate()
+    restored.create_tables()
     restore_from(restored, tmp_path / "backup")
     restored.close()
     with local_server(tmp_path / "restored.db") as second:
@@ -234,10 +233,10 @@ def test_what_a_restored_backup_has_in_no_group_joins_one_at_the_next_put(starle
     back_up(server.database, tmp_path / "backup", force=False)
     new_client("writer").put(corpus(star=texts(STARS, 1)), wait=1e-9)  # it joins a group
     restored = Database(str(tmp_path / "restored.db"))
-    restored.migrate()
+    restored.create_tables()
     restore_from(restored, tmp_path / "backup")
     restored.close()
-    with local_server(tmp_path / "restored.db", Limits(groups_by="user")) as second:
+    with local_server(tmp_path / "restored.db") as second:
         client = new_client("writer", address=second.address)
         assert client.put(corpus(star=texts(STARS, 1))).waiting == 1
         assert client.put(corpus(star=texts(STARS, 1)), wait=1e-9).waiting == 0
@@ -274,17 +273,6 @@ def test_of_two_puts_with_one_journal_none_advises_to_delete_the_only_copy(index
     put._counted = while_the_other_puts
     report = put.run(iter([SourceDocument("note-0", "heron egret reed")]), 1)
     assert (report.changed, report.known, stored(server)) == ([], 1, 1)
-
-
-def test_a_document_from_before_records_is_put_anew(index, new_client, server):
-    client = new_client("writer")
-    client.put(corpus(note=["heron with a dirigible"]), wait=0)
-    with server.database.writing() as connection:
-        connection.execute(text("DELETE FROM records"))
-    client._index.journal._all("UPDATE documents SET recorded = 0")
-    assert client.search("dirigible") == []
-    assert client.put(corpus(note=["heron with a dirigible"]), wait=0).uploaded == 1
-    assert [hit.name for hit in client.search("dirigible")] == ["note-0"]
 
 
 def test_a_second_machine_knows_names_and_uploads_nothing_again(index, new_client, server, tmp_path):

@@ -21,6 +21,7 @@ from shoal.index.server.store import Store
 TERMS = ["angler", "boat", "crab", "dock", "eel", "fish", "gull", "heron", "ice", "jetty"]
 VOCABULARY = {"terms": TERMS, "weights": [1.0] * len(TERMS), "space": {"language": "english"}}
 BINARY = {"Content-Type": "application/octet-stream"}
+ROLES = {"operator": "operator", "user": "operator", "other": "operator", "joining": "user", "reader": "reader"}
 # Three documents each, none of which can be read off their sums.
 SEA = [{"0": 1, "1": 1, "2": 2, "3": 2}, {"0": 1, "1": 1, "2": 1, "3": 2}, {"1": 2, "2": 2}]
 LAND = [{"6": 1, "7": 1, "8": 2, "9": 2}, {"6": 1, "7": 1, "8": 1, "9": 2}, {"7": 2, "8": 2}]
@@ -48,9 +49,9 @@ class Api:
     def on(cls, address: str, limits: Limits | None = None) -> Iterator[Api]:
         """The application on a database, which gets an account per role."""
         database = Database(address)
-        database.migrate()
+        database.create_tables()
         store = Store(database)
-        app = create_app(store, limits or Limits(groups_by="user"))
+        app = create_app(store, limits or Limits())
         with TestClient(app, raise_server_exceptions=False) as client:
             yield cls(client, accounts_in(database), store)
         database.close()
@@ -85,10 +86,10 @@ class Api:
         return self.put(content, representative, who, **more)
 
     def put(self, content: bytes, representative: str | None, who: str = "user", **more: Any) -> httpx.Response:
-        """A batch of one document without a record."""
-        line = {"documents": [{"bytes": len(content), "representative": representative}]}
+        """A batch of one document with a record."""
+        line = {"documents": [{"bytes": len(content), "record": 6, "representative": representative}]}
         headers = BINARY | more.pop("headers", {})
-        body = json.dumps(line).encode() + b"\n" + content
+        body = json.dumps(line).encode() + b"\n" + content + b"record"
         return self.ask("POST", "/v1/batches", who, content=body, headers=headers, **more)
 
     def sizes(self, who: str = "user") -> list[int]:
@@ -106,9 +107,9 @@ def id_of(response: httpx.Response) -> str:
 
 
 def accounts_in(database: Database) -> dict[str, str]:
-    """Tokens of new accounts, one per role and another user."""
+    """Tokens of new accounts. Users of tests may make groups; those with the role of a user may not."""
     tokens = {}
     with database.writing() as connection:
-        for name, role in (("operator", "operator"), ("user", "user"), ("other", "user"), ("reader", "reader")):
+        for name, role in ROLES.items():
             _, tokens[name] = make_account(connection, f"{name} {secrets.token_hex(4)}", role)
     return tokens

@@ -21,7 +21,7 @@ class ServerProcess:
     """`shoal serve` on a free port, which it announces."""
 
     def __init__(self, address: str, folder: Path, *more: str) -> None:
-        arguments = ["serve", "--database", address, "--port", "0", "--groups-by", "user", *more]
+        arguments = ["serve", "--database", address, "--port", "0", *more]
         self._log = folder / f"log{os.urandom(4).hex()}"
         with open(self._log, "wb") as log:
             self._process = subprocess.Popen([*COMMAND, *arguments], stderr=log, stdout=log)

@@ -16,7 +16,7 @@ from tests.index.server.api import LAND, SEA, TERMS, Api, arrow, id_of, pool
 def test_a_database_holds_one_index_and_an_operator_creates_it(api: Api) -> None:
     assert api.create().status_code == 409
     wanted = {"k": 3, "vocabulary": {"terms": ["fish"], "weights": [1.0]}}
-    assert api.ask("POST", "/v1/index", "user", json=wanted).status_code == 403
+    assert api.ask("POST", "/v1/index", "joining", json=wanted).status_code == 403
 
 
 def test_the_vocabulary_is_named_by_the_hash_of_its_bytes_and_may_be_kept_for_ever(api: Api) -> None:
@@ -104,7 +104,7 @@ def test_what_is_left_of_the_last_group_cannot_be_seen(api: Api) -> None:
     api.ask("DELETE", f"/v1/documents/{ids[0]}")
     assert api.sizes() == [] and api.members(name) == []
     assert api.ask("GET", f"/v1/documents/{ids[1]}", "other").status_code == 404
-    assert arrow(api.ask("GET", "/v1/records", "other"))["document"] == []
+    assert arrow(api.ask("GET", "/v1/records", "other"))["content"] == [None]  # of the deleted one
 
 
 def test_documents_are_listed_page_by_page_for_their_owner_alone(api: Api) -> None:
@@ -119,7 +119,7 @@ def test_documents_are_listed_page_by_page_for_their_owner_alone(api: Api) -> No
 
 @pytest.mark.parametrize(
     ("role", "allowed"),
-    [("reader", {200}), ("user", {200, 201}), ("operator", {200, 201})],
+    [("reader", {200}), ("joining", {200, 201}), ("operator", {200, 201})],
     ids=lambda value: str(value),
 )
 def test_a_reader_reads_and_a_user_writes_too(api: Api, role: str, allowed: set[int]) -> None:

@@ -45,7 +45,7 @@ def test_a_backup_is_made_and_restored_by_commands(sqlite: str, tmp_path: Path) 
     assert "archive" in shoal("token", "list", "--database", str(tmp_path / "new.db")).stdout
 
 
-def test_commands_that_look_at_a_database_neither_make_nor_upgrade_it(sqlite: str, tmp_path: Path) -> None:
+def test_commands_that_look_at_a_database_do_not_make_it(sqlite: str, tmp_path: Path) -> None:
     out = str(tmp_path / "b")
     for words in (["backup", "-o", out], ["token", "list"], ["token", "revoke", "0f1e2d3c4b5a6978"]):
         done = shoal(*words, "--database", sqlite)
@@ -85,7 +85,7 @@ def test_mistakes_are_one_line_and_exit_code_2(sqlite: str, tmp_path: Path) -> N
 
 
 def test_without_the_extra_the_commands_name_it_and_the_others_work(tmp_path: Path) -> None:
-    block = "import sys; sys.modules.update(dict.fromkeys(['sqlalchemy', 'fastapi', 'uvicorn', 'pyrage', 'alembic']))\n"
+    block = "import sys; sys.modules.update(dict.fromkeys(['sqlalchemy', 'fastapi', 'uvicorn', 'pyrage']))\n"
     script = block + "from shoal.cli import main; main()"
     missing = subprocess.run([sys.executable, "-c", script, "serve"], capture_output=True, text=True, cwd=tmp_path)
     assert missing.returncode == 2 and "shoal[service]" in missing.stderr and missing.stderr.count("\n") == 1

@@ -9,54 +9,28 @@ from threading import Event, Thread
 from typing import Any
 
 import pytest
-from alembic.autogenerate import compare_metadata
-from alembic.migration import MigrationContext
 from sqlalchemy import func, select, text
 
 from shoal.errors import InputError
 from shoal.index.server.backup import back_up, restore_from
 from shoal.index.server.database import Database
-from shoal.index.server.migrations import upgrade
-from shoal.index.server.tables import accounts, blobs, documents, metadata, representatives, state
+from shoal.index.server.tables import blobs, documents, metadata, representatives, state
 from tests.index.server.api import LAND, SEA, Api, id_of
 
 
-def test_migrations_lead_from_an_empty_database_to_the_tables_of_this_version(address: str) -> None:
+def test_tables_are_created_once(address: str) -> None:
     database = Database(address)
     for _ in range(2):  # a second start finds nothing to do
-        database.migrate()
+        database.create_tables()
         with database.reading() as connection:
-            assert compare_metadata(MigrationContext.configure(connection), metadata) == []
             row = connection.execute(select(state)).one()
-            assert (row.id, row.version, row.k) == (1, 0, None)
+            assert (row.id, row.recorded, row.k) == (1, 0, None)
     database.close()
 
 
-def test_documents_that_the_server_held_back_are_in_no_group_after_a_migration(address: str) -> None:
-    database = Database(address)
-    with database._engine.connect().execution_options(shoal_writes=True) as connection, connection.begin():
-        upgrade(connection, "0002")
-        for statement in (
-            "UPDATE state SET k = 3, index_id = 'before', trust = true",
-            "INSERT INTO accounts VALUES ('a', 'a', 'user', 'x', true, 2)",
-            "INSERT INTO documents (id, owner, status, bytes) VALUES ('d', 'a', 'waiting', 10)",
-            "INSERT INTO documents (id, owner, status, bytes) VALUES ('e', 'a', 'placed', 5)",
-            "INSERT INTO records (document, number, content) VALUES ('d', 1, 'four')",
-            "INSERT INTO waiting VALUES ('d', 'sealed', 0)",
-        ):
-            connection.execute(text(statement))
-    database.migrate()
-    with database.reading() as connection:
-        assert connection.execute(select(state.c.index_id)).scalar_one() != "before"  # clients look again
-        of_documents = select(documents.c.status, documents.c.bytes).order_by(documents.c.id)
-        assert connection.execute(of_documents).all() == [("stored", 14), ("placed", 5)]
-        assert connection.execute(select(accounts.c.bytes, accounts.c.expires)).all() == [(19, None)]
-    database.close()
-
-
-def test_two_servers_may_migrate_at_once(address: str) -> None:
+def test_two_servers_may_create_tables_at_once(address: str) -> None:
     databases = [Database(address) for _ in range(4)]
-    threads = [Thread(target=database.migrate) for database in databases]
+    threads = [Thread(target=database.create_tables) for database in databases]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -67,13 +41,14 @@ def test_two_servers_may_migrate_at_once(address: str) -> None:
         database.close()
 
 
-def test_a_database_of_a_newer_version_is_refused(sqlite: str) -> None:
+@pytest.mark.parametrize("change", ["UPDATE state SET schema = 9", "ALTER TABLE state DROP COLUMN schema"])
+def test_a_database_of_another_version_is_refused_and_stays_as_it_is(sqlite: str, change: str) -> None:
     database = Database(sqlite)
-    database.migrate()
+    database.create_tables()
     with database.writing() as connection:
-        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
-    with pytest.raises(InputError, match="newer version"):
-        database.migrate()
+        connection.execute(text(change))
+    with pytest.raises(InputError, match="no tables of this version"):
+        database.create_tables()
     database.close()
 
 
@@ -86,7 +61,7 @@ def test_an_address_that_is_none_is_refused_in_one_line(address: str) -> None:
 def test_an_error_never_shows_the_password_of_the_database() -> None:
     database = Database("postgresql://shoal:hidden@127.0.0.1:9/none")
     with pytest.raises(Exception) as refused:
-        database.migrate()
+        database.create_tables()
     assert "hidden" not in str(refused.value) and "hidden" not in repr(database.url)
 
 
@@ -113,7 +88,7 @@ def test_a_backup_of_a_server_that_writes_is_of_one_moment_and_restores_into_eit
     assert (tmp_path / "last.backup").stat().st_mode & 0o777 == 0o600
     for target in (str(tmp_path / "restored.db"), postgres()):
         database = Database(target)
-        database.migrate()
+        database.create_tables()
         restore_from(database, tmp_path / "last.backup")
         restored = _content(database)
         assert restored["state"][0].index_id != last["state"][0].index_id  # caches of clients are of another index
@@ -174,7 +149,7 @@ def test_a_backup_replaces_no_file_and_a_restore_no_database(api: Api, tmp_path:
 def test_what_is_no_backup_is_refused_and_the_database_stays_empty(sqlite: str, tmp_path: Path, content: bytes) -> None:
     (tmp_path / "backup").write_bytes(content)
     database = Database(sqlite)
-    database.migrate()
+    database.create_tables()
     with pytest.raises(InputError, match="is not a backup"):
         restore_from(database, tmp_path / "backup")
     with database.reading() as connection:

@@ -26,7 +26,7 @@ def test_fifty_hostile_requests_at_once_leave_the_server_alive_and_small(
     sqlite: str, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
     database = Database(sqlite)
-    database.migrate()
+    database.create_tables()
     with database.writing() as connection:
         tokens = [make_account(connection, f"user {number}", "user")[1] for number in range(5)]
         _, operator = make_account(connection, "operator", "operator")

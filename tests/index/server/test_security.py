@@ -105,7 +105,7 @@ def test_a_fault_of_the_server_is_logged_by_its_place_alone(
     def broken(*_: Any) -> None:
         raise KeyError("a secret value")
 
-    monkeypatch.setattr("shoal.index.server.documents.count_matrix", broken)
+    monkeypatch.setattr("shoal.index.server.routes.make_groups", broken)
     with caplog.at_level(logging.DEBUG):
         wanted = [{"documents": [api.keep(), api.keep()], "pool": {"5": 1}}]
         response = api.ask("POST", "/v1/groups", json={"groups": wanted})
@@ -208,6 +208,7 @@ def test_too_many_requests_of_an_account_are_refused_and_others_are_not(sqlite: 
 
 def test_documents_that_come_in_together_do_not_exceed_what_an_account_may_have(sqlite: str, tmp_path: Path) -> None:
     with Api.on(sqlite) as api:
+        api.create()
         assert api.store is not None
         account = api.store.account_of(api.tokens["user"])  # as each of the requests sees it before it has the lock
         assert account is not None
@@ -216,7 +217,7 @@ def test_documents_that_come_in_together_do_not_exceed_what_an_account_may_have(
             api.store.write(
                 account,
                 None,
-                lambda writing: {"ids": store_documents(writing, [(b"x", None)], Limits(documents=2))},
+                lambda writing: {"ids": store_documents(writing, [(b"x", b"y")], [None], Limits(documents=2))},
             )
 
         put()
@@ -302,20 +303,21 @@ def test_files_of_the_server_are_its_owners_alone(api: Api, sqlite: str) -> None
     assert {file.stat().st_mode & 0o777 for file in files} == {0o600}
 
 
-def test_an_operator_can_keep_users_from_making_up_groups(sqlite: str, tmp_path: Path) -> None:
-    with Api.on(sqlite, Limits(groups_by="operator")) as api:
+def test_users_make_no_groups_up(sqlite: str, tmp_path: Path) -> None:
+    with Api.on(sqlite, Limits()) as api:
         api.create()
-        ids = [api.keep() for _ in range(3)]
+        ids = [api.keep(who="joining") for _ in range(3)]
         wanted = {"groups": [{"documents": ids, "pool": {"9": 1}}]}
-        refused = api.ask("POST", "/v1/groups", json=wanted)
+        refused = api.ask("POST", "/v1/groups", "joining", json=wanted)
         assert refused.status_code == 403 and "operator" in refused.json()["detail"]
         name, _ = api.group(SEA, "operator")
-        assert api.join(name).status_code == 201
+        assert api.join(name, "joining").status_code == 201
 
 
 def test_what_was_deleted_is_overwritten_on_the_disk(sqlite: str, tmp_path: Path) -> None:
     secret = b"age-encryption.org/v1 a ciphertext like no other " * 200
     with Api.on(sqlite) as api:
+        api.create()
         document = api.keep(secret)
         api.keep(b"another")
         assert any(secret[:40] in file.read_bytes() for file in tmp_path.glob("shoal.db*"))

@@ -53,7 +53,7 @@ class LocalServer:
 def local_server(database: str | Path, limits: Limits = Limits()) -> Iterator[LocalServer]:
     """A server on a free port of this machine, until the block ends."""
     opened = Database(str(database))
-    opened.migrate()
+    opened.create_tables()
     app = create_app(Store(opened), limits)
     listening = socket.create_server(("127.0.0.1", 0))
     server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False))

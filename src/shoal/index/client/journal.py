@@ -88,8 +88,6 @@ class Journal:
             for setting in ("foreign_keys = ON", "journal_mode = WAL", "secure_delete = ON"):
                 self._database.execute(f"PRAGMA {setting}")
             self._database.executescript(TABLES)
-            if "recorded" not in {row[1] for row in self._all("PRAGMA table_info(documents)")}:  # of an earlier version
-                self._all("ALTER TABLE documents ADD COLUMN recorded INTEGER NOT NULL DEFAULT 0")
         except (OSError, sqlite3.Error):
             raise InputError(f"the journal {shown(file)} cannot be used; check it, or set SHOAL_STATE") from None
 
@@ -150,16 +148,10 @@ class Journal:
 
     def adopt(self, documents: Sequence[tuple[bytes, str, str, bool]]) -> None:
         """Take over documents that another machine put: digest, name, id, and whether each is in a group."""
-        insert = "INSERT OR IGNORE INTO documents (digest, name, key, id, representative, recorded)"
+        insert = "INSERT OR IGNORE INTO documents (digest, name, key, id, representative) VALUES (?, ?, ?, ?, ?)"
         with self._transaction():
             for digest, name, document, grouped in documents:
-                self._all(
-                    f"{insert} VALUES (?, ?, ?, ?, ?, 1)", digest, name, document, document, "" if grouped else None
-                )
-
-    def unrecorded(self) -> dict[bytes, str]:
-        """The ids of uploaded documents without a record on the server, by their digests."""
-        return dict(self._all("SELECT digest, id FROM documents WHERE id IS NOT NULL AND NOT recorded"))
+                self._all(insert, digest, name, document, document, "" if grouped else None)
 
     def unplaced(self, digest: bytes) -> str | None:
         """The id of an uploaded document that is in no group and does not wait for one on this machine."""
@@ -200,7 +192,7 @@ class Journal:
             # None is left if another put has sent the request too.
             stored = zip(self._all(sent, request.key), ids, representatives, strict=False)
             for (key,), document, representative in stored:
-                update = "UPDATE documents SET id = ?, representative = ?, recorded = 1 WHERE key = ?"
+                update = "UPDATE documents SET id = ?, representative = ? WHERE key = ?"
                 self._all(update, document, representative, key)
 
     def grouped(self, request: PendingRequest, representative_of: dict[str, str]) -> None:

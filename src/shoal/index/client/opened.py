@@ -39,7 +39,7 @@ class OpenedIndex:
     folder: Path
     visible: int  # documents, when it was opened
     mine: int  # documents of this account, when it was opened
-    may_group: bool  # whether this account may make groups
+    may_group: bool  # as operators may
 
     # Loaded on first use: figures, reading and deleting need none of this, and numpy takes its time to load.
     @cached_property
@@ -99,7 +99,7 @@ def open_index(connection: Connection, folder: Path) -> OpenedIndex:
         promises = {name: str(described[name]) for name in ("id", "k", "vocabulary")}
         k, embargo = int(described["k"]), None if described["embargo"] is None else float(described["embargo"])
         visible, mine = int(described["visible"]), int(described["mine"]["documents"])
-        may_group = bool(described["mine"]["may_group"])
+        may_group = described["mine"]["role"] == "operator"
     except (KeyError, TypeError, ValueError):
         raise InputError("the server's answer does not describe an index; is this the address of an index?") from None
     folder = folder / _file_name(connection.account)

@@ -67,7 +67,6 @@ class Put:
         self._min_similarity = (self.embargo if self.index.may_group else None) or ANY
         self._groups = self.index.published.groups()
         self._waiting = Waiting(self.index.k, self.index.vocabulary.weights)
-        self._unrecorded = self.index.journal.unrecorded()
         self._sent: dict[str, list[Upload]] = {}  # by the key of the request
         self._made: list[tuple[list[str], sp.csr_matrix]] = []  # groups that the server does not have yet
 
@@ -93,7 +92,6 @@ class Put:
         for batch in in_parts(documents, lambda document: len(document.text), CHARACTERS):
             self.report.documents += len(batch)
             digests = [digest_of(document.name, document.text) for document in batch]
-            self._remove_unrecorded(digests)
             known = [digest in self.index.journal for digest in digests]
             self.report.known += sum(known)
             both = list(zip(batch, digests, strict=True))
@@ -101,13 +99,6 @@ class Put:
             new = [pair for pair, is_known in zip(both, known, strict=True) if not is_known]
             self._make_groups()  # documents may be about to join them
             yield from self._begin(self._placed(new))
-
-    def _remove_unrecorded(self, digests: list[bytes]) -> None:
-        """Delete what version 0.1 put, which has no record to be searched by; it is put anew."""
-        for digest in digests:
-            if (id := self._unrecorded.pop(digest, None)) is not None:
-                self.index.connection.delete(f"/v1/documents/{id}")
-                self.index.journal.deleted(id)
 
     def _complete(self, known: list[tuple[SourceDocument, bytes]]) -> None:
         """Group documents that were put before and are in no group, after a backup or a broken creation."""
@@ -261,7 +252,7 @@ def resume(index: OpenedIndex) -> None:
             _note_upload(index.journal, request, answer)
         else:
             _drop_refused(index.journal, request, answer)  # this put uploads the document anew
-            if answer.status not in (*DOCUMENT_REFUSED, 404, 405, 409):  # the route may be of an earlier version
+            if answer.status not in (*DOCUMENT_REFUSED, 409):
                 raise answer
 
 

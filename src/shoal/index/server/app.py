@@ -72,20 +72,13 @@ def _described(app: FastAPI, described: Callable[[], dict[str, Any]]) -> dict[st
 
 
 async def _tidy_regularly(store: Store) -> None:
-    """Load the index, and from time to time forget old answers."""
+    """Load pools, and from time to time forget old answers."""
     while True:
         try:
-            await run_in_threadpool(_tidy, store)
+            await run_in_threadpool(store.tidy)
         except Exception as error:  # the database does not answer: the next round may reach it
             LOGGER.warning("", extra={"fields": {"message": "not tidied up", "fault": fault_of(error)}})
         await asyncio.sleep(EVERY)
-
-
-def _tidy(store: Store) -> None:
-    store.database.keep_reserve()
-    store.forget_answers()
-    with store.read():
-        pass
 
 
 def _not_valid(_: Request, error: Any) -> JSONResponse:

@@ -20,11 +20,10 @@ from shoal import progress
 from shoal.data.files import shown
 from shoal.errors import InputError
 from shoal.index.server.database import Database
-from shoal.index.server.tables import accounts, blobs, changes, documents, metadata, state
+from shoal.index.server.tables import accounts, blobs, documents, metadata, state
 
 ROWS_AT_ONCE, BLOBS_AT_ONCE = 5_000, 16
-# All but `state`, whose one row is updated, and `changes`, which only running servers need.
-COPIED = [table for table in metadata.sorted_tables if table not in (state, changes)]
+COPIED = [table for table in metadata.sorted_tables if table is not state]  # whose one row is updated
 
 
 def back_up(database: Database, out: Path, force: bool = False) -> int:
@@ -35,7 +34,7 @@ def back_up(database: Database, out: Path, force: bool = False) -> int:
         raise InputError(f"the folder of {shown(out)} does not exist; create it, or name another")
     with TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as folder:
         unfinished = Path(folder, "unfinished")
-        with _migrated(unfinished) as copy, database.reading() as source, copy.writing() as target:
+        with _opened(unfinished) as copy, database.reading() as source, copy.writing() as target:
             count = _copy(source, target)
         with closing(sqlite3.connect(unfinished)) as file:
             file.execute("PRAGMA journal_mode = DELETE")  # one file, none beside it
@@ -48,9 +47,9 @@ def restore_from(database: Database, backup: Path) -> int:
     if not backup.is_file():
         raise InputError(f"{shown(backup)} does not exist; give a file that `shoal backup` wrote")
     with TemporaryDirectory(prefix="shoal-restore-") as folder:
-        copied = shutil.copyfile(backup, Path(folder, "backup"))  # which may be migrated; the original stays
+        copied = shutil.copyfile(backup, Path(folder, "backup"))  # opening it would change the original
         _check(copied, backup)
-        with _migrated(copied) as kept, kept.reading() as source, database.writing() as target:
+        with _opened(copied) as kept, kept.reading() as source, database.writing() as target:
             if target.execute(select(func.count()).select_from(accounts)).scalar_one() or _has_index(target):
                 raise InputError("the database is in use already; restore into a new one")
             count = _copy(source, target)
@@ -60,10 +59,10 @@ def restore_from(database: Database, backup: Path) -> int:
 
 
 @contextmanager
-def _migrated(file: Path) -> Iterator[Database]:
+def _opened(file: Path) -> Iterator[Database]:
     database = Database(str(file))
     try:
-        database.migrate()
+        database.create_tables()
         yield database
     finally:
         database.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Annotated, Any, TypeVar
@@ -13,6 +14,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from fastapi.security import HTTPBearer
 from pydantic import BaseModel, ValidationError
+from sqlalchemy import Connection
 
 from shoal.index.server.accounts import Account
 from shoal.index.server.gate import Limits
@@ -60,6 +62,10 @@ class Caller:
         store: Store = self.request.app.state.store
         return store
 
+    def reading(self) -> AbstractContextManager[Connection]:
+        """A transaction that sees one moment."""
+        return self.store.database.reading()
+
     @property
     def limits(self) -> Limits:
         limits: Limits = self.request.app.state.limits
@@ -90,20 +96,19 @@ def _reader(request: Request, _: Annotated[Any, Security(bearer)]) -> Caller:
     return Caller(request, request.state.account)
 
 
-def _writer(role_on: Callable[[Limits], str]) -> Callable[..., Caller]:
+def _writer(role: str) -> Callable[..., Caller]:
     def writer(request: Request, _: Annotated[Any, Security(bearer)], key: IdempotencyKey = None) -> Caller:
         account: Account = request.state.account
-        if not account.may(role := role_on(request.app.state.limits)):
-            raise Problem(403, f"your role is {account.role}; on this server this needs {role}: ask an operator")
+        if not account.may(role):
+            raise Problem(403, f"your role is {account.role}; this needs {role}: ask an operator")
         return Caller(request, account, key)
 
     return writer
 
 
 Reader = Annotated[Caller, Depends(_reader)]  # the lowest role
-User = Annotated[Caller, Depends(_writer(lambda _: "user"))]
-Operator = Annotated[Caller, Depends(_writer(lambda _: "operator"))]
-GroupMaker = Annotated[Caller, Depends(_writer(lambda limits: limits.groups_by))]
+User = Annotated[Caller, Depends(_writer("user"))]
+Operator = Annotated[Caller, Depends(_writer("operator"))]
 DocumentId = Annotated[str, Path(pattern=HEX, description="Id of a document.")]
 
 

@@ -8,13 +8,25 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, select, text
+from sqlalchemy import (
+    Column,
+    Connection,
+    Engine,
+    Executable,
+    Row,
+    create_engine,
+    event,
+    insert,
+    inspect,
+    select,
+    text,
+)
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 
@@ -36,6 +48,7 @@ POSTGRESQL = {
 RESERVE = 8 << 20  # bytes
 LEAST_ROOM = 64 << 20  # bytes
 SQLITE = b"SQLite format 3\0"  # the first bytes of its files
+ASKED_AT_ONCE = 500  # values in a query
 CONNECTIONS = 20  # of one process; at most twice as many under load
 
 
@@ -73,23 +86,25 @@ class Database:
             yield connection
             connection.commit()
 
-    def migrate(self) -> None:
-        """Bring the tables up to this version of Shoal. Two processes may start at once."""
-        from shoal.index.server.migrations import upgrade
-
+    def create_tables(self) -> None:
+        """Create the tables if there are none. Two processes may start at once."""
         with self._engine.connect().execution_options(shoal_writes=True) as connection, connection.begin():
             if self.file is None:
                 connection.execute(text("SELECT pg_advisory_xact_lock(7362501)"))
-            upgrade(connection)
+            if not inspect(connection).has_table("accounts"):
+                tables.metadata.create_all(connection)
+                connection.execute(insert(tables.state).values(id=1, schema=tables.SCHEMA))
+        self.check_version()
 
     def check_version(self) -> None:
         """Refuse tables of another version of Shoal, which its servers may be using."""
-        from shoal.index.server.migrations import is_current
-
         with self.reading() as connection:
-            if not is_current(connection):
+            known = inspect(connection)
+            has_schema = known.has_table("state") and any(c["name"] == "schema" for c in known.get_columns("state"))
+            if not has_schema or connection.execute(select(tables.state.c.schema)).scalar_one() != tables.SCHEMA:
                 raise InputError(
-                    "the database has no tables of this version of Shoal; start this version of `shoal serve` on it"
+                    "the database has no tables of this version of Shoal; start `shoal serve` on a new one, or install "
+                    "the version that made it"
                 )
 
     def lacks_connections(self) -> str | None:
@@ -137,6 +152,19 @@ class Database:
     def close(self) -> None:
         """Close all connections."""
         self._engine.dispose()
+
+
+def execute_for_each(connection: Connection, statement: Executable, rows: list[dict[str, Any]]) -> None:
+    """Execute a statement once per row, if there is any."""
+    if rows:
+        connection.execute(statement, rows)
+
+
+def rows_where_in(connection: Connection, query: Any, column: Column[Any], values: Iterable[Any]) -> Iterator[Row[Any]]:
+    """The rows of a query whose column has one of many values."""
+    listed = sorted(set(values))
+    for start in range(0, len(listed), ASKED_AT_ONCE):
+        yield from connection.execute(query.where(column.in_(listed[start : start + ASKED_AT_ONCE])))
 
 
 def _url(address: str) -> URL:

@@ -7,58 +7,69 @@ document becomes visible or moves, and when it is deleted: then only the id is l
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-import numpy as np
-import scipy.sparse as sp
-from sqlalchemy import ColumnElement, Connection, Row, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, Row, delete, insert, or_, select, update
 
 from shoal.errors import InputError
-from shoal.index import DynamicIndex
+from shoal.index.server.database import rows_where_in
 from shoal.index.server.gate import Limits
+from shoal.index.server.groups import (
+    count_joined,
+    count_left,
+    join,
+    next_numbers,
+    numbers_of,
+    renumber,
+    seen_by,
+    state_of,
+    visible,
+)
 from shoal.index.server.problems import Problem
-from shoal.index.server.replica import execute_for_each, next_numbers, renumber, rows_where_in
-from shoal.index.server.store import Store, WriteTransaction
-from shoal.index.server.tables import accounts, blobs, documents, records
+from shoal.index.server.store import Answer, WriteTransaction
+from shoal.index.server.tables import accounts, blobs, documents, records, representatives
 
 NOT_FOUND = "there is no such document, or you may not see it"
 RETIRED = "this representative is retired; fetch the groups again and choose another"
 ERASED_AT_ONCE = 500
 MOST = 16_384  # records of a page
 PAGE_BYTES = 8 << 20
-COLUMNS = (records.c.document, records.c.number, records.c.content, documents.c.owner, documents.c.status)
+COLUMNS = (records.c.document, records.c.number, records.c.content, documents.c.owner, documents.c.representative)
 RECORDS: Any = select(*COLUMNS).select_from(records.outerjoin(documents, documents.c.id == records.c.document))
 
 
 def store_documents(
-    write: WriteTransaction, contents: Sequence[tuple[bytes, bytes | None]], limits: Limits
-) -> list[str]:
-    """Store ciphertexts with their records, in no group yet; returns their new ids."""
-    sizes = [len(content) + len(record or b"") for content, record in contents]
+    write: WriteTransaction, contents: Sequence[tuple[bytes, bytes]], groups: Sequence[str | None], limits: Limits
+) -> list[Answer]:
+    """Store ciphertexts with their records, each in a group if it is in use; returns their ids and groups."""
+    state_of(write.connection)
+    sizes = [len(content) + len(record) for content, record in contents]
     _check_quota(write, len(contents), sum(sizes), limits)
     ids = [secrets.token_hex(16) for _ in contents]
-    owned = {"owner": write.account.id, "status": "stored"}
-    rows = [owned | {"id": id, "bytes": size} for id, size in zip(ids, sizes, strict=True)]
+    number_of = numbers_of(write.connection, {name for name in groups if name is not None})
+    numbers = [number_of.get(name or "") for name in groups]
+    owned = [{"id": id, "owner": write.account.id, "bytes": size} for id, size in zip(ids, sizes, strict=True)]
+    rows = [row | {"representative": number} for row, number in zip(owned, numbers, strict=True)]
     write.connection.execute(insert(documents), rows)
-    stored = list(zip(ids, contents, strict=True))
-    write.connection.execute(insert(blobs), [{"document": id, "content": content} for id, (content, _) in stored])
-    recorded = [{"document": id, "content": record} for id, (_, record) in stored if record is not None]
-    numbers = next_numbers(write.connection, len(recorded))
-    numbered = [row | {"number": number} for row, number in zip(recorded, numbers, strict=True)]
-    execute_for_each(write.connection, insert(records), numbered)
-    write.stored.update(ids)
+    both = list(zip(ids, contents, next_numbers(write.connection, len(ids)), strict=True))
+    write.connection.execute(insert(blobs), [{"document": id, "content": content} for id, (content, _), _ in both])
+    numbered = [{"document": id, "content": record, "number": number} for id, (_, record), number in both]
+    write.connection.execute(insert(records), numbered)
     _add_to_account(write.connection, write.account.id, len(ids), sum(sizes))
-    return ids
+    if number_of:
+        count_joined(write, (number for number in numbers if number is not None))
+    joined = [name if name in number_of else None for name in groups]
+    return [{"id": id, "representative": name} for id, name in zip(ids, joined, strict=True)]
 
 
-def place_in_group(write: WriteTransaction, document: str, representative: str) -> str:
-    """Place a document in the group that its owner chose; returns its representative."""
-    try:
-        write.replica.index.insert_into(document, representative)
-    except InputError:
-        raise Problem(409, RETIRED) from None
-    return representative
+def join_group(write: WriteTransaction, document: str, representative: str) -> None:
+    """Place a stored document in the group that its owner chose."""
+    number_of = numbers_of(write.connection, [representative])
+    if not number_of:
+        raise Problem(409, RETIRED)
+    check_stored(write, [document])
+    join(write, {document: number_of[representative]})
 
 
 def check_stored(write: WriteTransaction, ids: Sequence[str]) -> None:
@@ -68,17 +79,17 @@ def check_stored(write: WriteTransaction, ids: Sequence[str]) -> None:
     rows = list(rows_where_in(write.connection, select(documents), documents.c.id, ids))
     if len(rows) < len(ids) or any(row.owner != write.account.id for row in rows):
         raise Problem(404, "a document does not exist, or is not yours; name documents that you stored")
-    if any(row.status != "stored" for row in rows):
+    if any(row.representative is not None for row in rows):
         raise Problem(409, "a document is in a group already; name documents in no group")
 
 
 def delete_document(write: WriteTransaction, document: str) -> None:
     """Delete a document of the caller. Others' invisible documents are refused as if they did not exist."""
-    owner = write.connection.execute(select(documents.c.owner).where(documents.c.id == document)).scalar_one_or_none()
-    mine = owner == write.account.id
-    if owner is None or not (mine or (document in write.replica and write.replica.index.group_of(document))):
+    seen = select(documents.c.owner).where(documents.c.id == document, seen_by(write.connection, write.account.id))
+    owner = write.connection.execute(seen).scalar_one_or_none()
+    if owner is None:
         raise Problem(404, NOT_FOUND)
-    if not mine:
+    if owner != write.account.id:
         raise Problem(403, "this document is not yours; only its owner can delete it")
     _erase(write, owner, [document])
 
@@ -105,18 +116,14 @@ def transfer_documents(write: WriteTransaction, account: str, to: str) -> int:
     return len(ids)
 
 
-def read_document(store: Store, account: str, document: str) -> bytes:
+def read_document(connection: Connection, account: str, document: str) -> bytes:
     """A ciphertext: always for its owner, for others once it is visible."""
-    wanted = select(documents.c.owner, blobs.c.content).join(blobs, blobs.c.document == documents.c.id)
-    with store.database.reading() as connection:
-        row = connection.execute(wanted.where(documents.c.id == document)).one_or_none()
-    if row is None:
+    wanted = select(blobs.c.content).join(documents, blobs.c.document == documents.c.id)
+    seen = wanted.where(documents.c.id == document, seen_by(connection, account))
+    content = connection.execute(seen).scalar_one_or_none()
+    if content is None:
         raise Problem(404, NOT_FOUND)
-    if row.owner != account:
-        with store.read() as replica:
-            if replica.index.group_of(document) is None:
-                raise Problem(404, NOT_FOUND)
-    return bytes(row.content)
+    return bytes(content)
 
 
 def list_owned(connection: Connection, account: str, after: str, limit: int) -> list[Row[Any]]:
@@ -125,46 +132,29 @@ def list_owned(connection: Connection, account: str, after: str, limit: int) -> 
     return list(connection.execute(mine.order_by(documents.c.id).limit(limit)))
 
 
-def changed_records(store: Store, account: str, after: int, mine: bool) -> list[Row[Any]]:
+def changed_records(connection: Connection, account: str, after: int, mine: bool) -> list[Row[Any]]:
     """A page of the records after a number that an account may see: its own, and those of visible documents."""
-    seen = documents.c.owner == account if mine else or_(_seen_by(store, account), records.c.content.is_(None))
-    page = RECORDS.where(records.c.number > after, seen).order_by(records.c.number).limit(MOST)
-    with store.database.reading() as connection:
-        return list(_up_to(PAGE_BYTES, connection.execute(page.execution_options(yield_per=500))))
+    seen = or_(seen_by(connection, account), records.c.content.is_(None))
+    wanted = documents.c.owner == account if mine else seen
+    page = RECORDS.where(records.c.number > after, wanted).order_by(records.c.number).limit(MOST)
+    return list(_up_to(PAGE_BYTES, connection.execute(page.execution_options(yield_per=500))))
 
 
-def records_of(store: Store, ids: Iterable[str]) -> list[Row[Any]]:
-    """The records of documents, those without one left out."""
-    with store.database.reading() as connection:
-        return list(rows_where_in(connection, RECORDS, records.c.document, ids))
+def records_of_groups(connection: Connection, names: Iterable[str]) -> list[Row[Any]]:
+    """The records of all documents of visible groups, with the names of their representatives."""
+    belongs = documents.c.representative == representatives.c.number
+    members = records.join(documents, documents.c.id == records.c.document).join(representatives, belongs)
+    columns = records.c.document, records.c.content, representatives.c.name
+    shown = select(*columns).select_from(members).where(visible(connection)).order_by(records.c.document)
+    return list(rows_where_in(connection, shown, representatives.c.name, names))
 
 
-def bucket(store: Store, account: str, first: str, last: str, after: str) -> list[Row[Any]]:
+def bucket(connection: Connection, account: str, first: str, last: str, after: str) -> list[Row[Any]]:
     """A page of the ciphertexts whose ids lie between two, of those that an account may see."""
     within = select(documents.c.id, blobs.c.content).join(blobs, blobs.c.document == documents.c.id)
     within = within.where(documents.c.id.between(first, last), documents.c.id > after)
-    page = within.where(_seen_by(store, account)).order_by(documents.c.id).limit(MOST)
-    with store.database.reading() as connection:
-        return list(_up_to(PAGE_BYTES, connection.execute(page.execution_options(yield_per=8))))
-
-
-def count_matrix(index: DynamicIndex, rows: Sequence[Mapping[str, int]]) -> sp.csr_matrix:
-    """Counts by the numbers of terms, as the rows of a matrix."""
-    terms = [np.sort(np.array(list(row), dtype=np.int64)) for row in rows]
-    if any(numbers[-1] >= index.n_terms for numbers in terms):
-        raise InputError(f"a term's number is beyond {index.n_terms - 1}, the last; fetch the vocabulary again")
-    counts = [row[str(number)] for row, numbers in zip(rows, terms, strict=True) for number in numbers.tolist()]
-    ends = np.cumsum([0, *map(len, terms)])
-    data = np.array(counts, dtype=np.int64)
-    return sp.csr_matrix((data, np.concatenate(terms), ends), shape=(len(rows), index.n_terms))
-
-
-def _seen_by(store: Store, account: str) -> ColumnElement[bool]:
-    """The documents that an account may see: its own, and visible ones."""
-    with store.read() as replica:
-        # The last group, while it is below k, is hidden; its records get new numbers once it is visible again.
-        visible = documents.c.status == ("nothing" if replica.index.hidden else "placed")
-    return or_(documents.c.owner == account, visible)
+    page = within.where(seen_by(connection, account)).order_by(documents.c.id).limit(MOST)
+    return list(_up_to(PAGE_BYTES, connection.execute(page.execution_options(yield_per=8))))
 
 
 def _up_to(size: int, rows: Iterable[Row[Any]]) -> Iterator[Row[Any]]:
@@ -178,16 +168,14 @@ def _up_to(size: int, rows: Iterable[Row[Any]]) -> Iterator[Row[Any]]:
 
 def _erase(write: WriteTransaction, owner: str, ids: Sequence[str]) -> None:
     """Delete documents of an owner. Their ids stay in the records, so that clients forget them too."""
-    total = select(func.sum(documents.c.bytes)).where(documents.c.id.in_(ids))
-    size = int(write.connection.execute(total).scalar_one())
-    for table, column in ((documents, documents.c.id), (blobs, blobs.c.document)):
-        write.connection.execute(delete(table).where(column.in_(ids)))
-    write.connection.execute(update(records).where(records.c.document.in_(ids)).values(content=None))
-    renumber(write.connection, ids)
-    _add_to_account(write.connection, owner, -len(ids), -size)
-    for document in ids:
-        if document in write.replica:
-            write.replica.index.delete(document)
+    connection = write.connection
+    gone = delete(documents).where(documents.c.id.in_(ids)).returning(documents.c.bytes, documents.c.representative)
+    rows = connection.execute(gone).all()
+    connection.execute(delete(blobs).where(blobs.c.document.in_(ids)))
+    connection.execute(update(records).where(records.c.document.in_(ids)).values(content=None))
+    renumber(connection, ids)
+    _add_to_account(connection, owner, -len(ids), -sum(row.bytes for row in rows))
+    count_left(write, (row.representative for row in rows if row.representative is not None))
 
 
 def _documents_of_revoked(connection: Connection, account: str) -> list[str]:

@@ -47,7 +47,6 @@ class Limits:
     body_seconds: float = 30.0  # to receive a body, plus the time that a large one takes at body_rate
     body_rate: float = 16_384.0  # bytes per second
     buffered_bytes: int = 64 << 20  # of all bodies under way, and of all answers; a quarter per account
-    groups_by: str = "operator"  # lowest role that may make groups by their pools, which nobody can check
     account_bytes: int = 100 << 30  # of ciphertexts and records per account
     failures: int = 20  # log-ins that may fail at once from an address; one more every second
     behind_proxy: bool = False  # addresses are those that the proxy names

@@ -56,9 +56,7 @@ class Metrics:
         self._seconds = Histogram(
             "shoal_request_seconds", "Time to answer.", ("method", "route"), buckets=SECONDS, registry=registry
         )
-        version = Gauge("shoal_version", "Version of the index in memory; -1 before it is loaded.", registry=registry)
         groups = Gauge("shoal_representatives", "Visible groups.", registry=registry)
-        version.set_function(lambda: store.loaded_version)
         groups.set_function(store.visible_groups)
 
     def answered(self, method: str, route: str, status: int, seconds: float) -> None:

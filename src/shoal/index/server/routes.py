@@ -16,12 +16,13 @@ import numpy as np
 import pyarrow as pa
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from pydantic import ValidationError
-from sqlalchemy import insert, select, update
+from sqlalchemy import Connection, func, insert, select, update
 from sqlalchemy.exc import DBAPIError
 
 from shoal.errors import InputError
 from shoal.index.server import callers, documents, schemas, tables
 from shoal.index.server.callers import AS_ARROW, BINARY, CIPHERTEXT, Caller, DocumentId, Reader, User, arrow, as_json
+from shoal.index.server.groups import make_groups, state_of, visible
 from shoal.index.server.problems import Problem, disk_is_full
 from shoal.index.server.schemas import GroupsWanted, IndexShown, IndexWanted, Joining
 from shoal.index.server.store import Answer, Store, WriteTransaction
@@ -52,12 +53,10 @@ async def live() -> dict[str, str]:
 
 @ROUTES.get("/health/ready", tags=["health"])
 def ready(request: Request) -> dict[str, str]:
-    """The database answers, its disk has room, and the index, if there is one, is in memory."""
+    """The database answers, and its disk has room."""
     store: Store = request.app.state.store
     with store.database.reading() as connection:
-        created = connection.execute(select(tables.state.c.k)).scalar_one() is not None
-    if created and store.loaded_version < 0:
-        raise Problem(503, "the index is being loaded; try again in a few seconds")
+        connection.execute(select(tables.state.c.k)).one()
     if not store.database.has_room():
         raise Problem(503, "the disk of the database is nearly full; make room on it")
     return ALIVE
@@ -77,12 +76,12 @@ def create(caller: callers.Operator, wanted: Annotated[IndexWanted, Depends(call
     digest = sha256(content).hexdigest()
 
     def operation(write: WriteTransaction) -> Answer:
-        if write.replica.state.k is not None:
+        if write.state.k is not None:
             raise Problem(409, "there is an index already; a database holds one")
         values = {"index_id": secrets.token_hex(16), "k": wanted.k, "embargo": wanted.embargo}
         write.connection.execute(insert(tables.vocabulary).values(hash=digest, content=content))
         write.connection.execute(update(tables.state).values(**values, vocabulary=digest))
-        return _figures(write.connection.execute(select(tables.state)).one(), caller, [])
+        return _figures(write.connection, caller)
 
     return caller.write(operation, 201)
 
@@ -90,8 +89,8 @@ def create(caller: callers.Operator, wanted: Annotated[IndexWanted, Depends(call
 @ROUTES.get("/v1/index", tags=["index"], responses=SHOWN)
 def show(caller: Reader) -> IndexShown:
     """The index in figures."""
-    with caller.store.read() as replica:
-        return IndexShown.model_validate(_figures(replica.state, caller, replica.groups()[1].tolist()))
+    with caller.reading() as connection:
+        return IndexShown.model_validate(_figures(connection, caller))
 
 
 @ROUTES.get(
@@ -100,7 +99,7 @@ def show(caller: Reader) -> IndexShown:
 def vocabulary(caller: Reader, digest: Annotated[str, Path(pattern=r"^[0-9a-f]{64}$")]) -> Response:
     """The vocabulary with this SHA-256 of its content. It may be kept for ever."""
     table = tables.vocabulary
-    with caller.store.database.reading() as connection:
+    with caller.reading() as connection:
         content = connection.execute(select(table.c.content).where(table.c.hash == digest)).scalar_one_or_none()
     if content is None:
         raise Problem(404, "there is no such vocabulary; GET /v1/index names the one in use")
@@ -115,7 +114,7 @@ def page(
 ) -> Response:
     """Up to 5,000 representatives by number: `number`, `name`, `terms`, `counts`. A full page never changes."""
     table, first = tables.representatives, page * PAGE
-    with caller.store.database.reading() as connection:
+    with caller.reading() as connection:
         state = connection.execute(select(tables.state)).one()
         on_page = select(table).where(table.c.number >= first, table.c.number < first + PAGE).order_by(table.c.number)
         rows = connection.execute(on_page).all()
@@ -137,9 +136,13 @@ def page(
 @ROUTES.get("/v1/groups", tags=["index"], response_class=Response, responses=AS_ARROW)
 def groups(caller: Reader) -> Response:
     """The visible groups: `number` and `size`, at least k."""
-    with caller.store.read() as replica:
-        numbers, sizes = replica.groups()
-    return arrow(pa.table({"number": numbers, "size": sizes}))
+    shown = tables.representatives.c
+    with caller.reading() as connection:
+        rows = connection.execute(
+            select(shown.number, shown.size).where(visible(connection)).order_by(shown.number)
+        ).all()
+    columns = zip(*rows, strict=True) if rows else ((), ())
+    return arrow(pa.table([pa.array(column, pa.int64()) for column in columns], ["number", "size"]))
 
 
 @ROUTES.post(
@@ -149,18 +152,17 @@ def groups(caller: Reader) -> Response:
     response_model=schemas.GroupsMade,
     openapi_extra=as_json(GroupsWanted),
 )
-def make(
-    caller: callers.GroupMaker, wanted: Annotated[GroupsWanted, Depends(callers.body_of(GroupsWanted))]
-) -> Response:
-    """Make groups of the caller's stored documents, k or more each. The server sees the sum of their counts alone."""
+def make(caller: callers.Operator, wanted: Annotated[GroupsWanted, Depends(callers.body_of(GroupsWanted))]) -> Response:
+    """Make groups of the caller's stored documents, k or more each, by the sum of their counts.
+
+    Nobody can check a sum, so only operators make groups.
+    """
     ids = [group.documents for group in wanted.groups]
 
     def operation(write: WriteTransaction) -> Answer:
-        index = write.replica.index
-        pools = documents.count_matrix(index, [group.pool for group in wanted.groups])
         documents.check_stored(write, [document for group in ids for document in group])
-        made = index.insert_groups(ids, pools)
-        return {"groups": [{"representative": placement.representative} for placement in made]}
+        names = make_groups(write, ids, [group.pool for group in wanted.groups])
+        return {"groups": [{"representative": name} for name in names]}
 
     return caller.write(operation, 201)
 
@@ -170,9 +172,9 @@ def mine(
     caller: Reader, after: AfterId = "", limit: Annotated[int, Query(ge=1, le=10_000)] = 1_000
 ) -> schemas.DocumentList:
     """The caller's documents, by id."""
-    with caller.store.database.reading() as connection:
+    with caller.reading() as connection:
         rows = documents.list_owned(connection, caller.account.id, after, limit)
-    shown = [{"id": row.id, "status": row.status, "bytes": row.bytes} for row in rows]
+    shown = [{"id": row.id, "status": _status(row), "bytes": row.bytes} for row in rows]
     last = rows[-1].id if len(rows) == limit else None
     return schemas.DocumentList.model_validate({"documents": shown, "after": last})
 
@@ -186,7 +188,9 @@ def mine(
 )
 def read(caller: Reader, document: DocumentId) -> Response:
     """The ciphertext: always of one's own documents, of others' once they are in a visible group."""
-    return Response(documents.read_document(caller.store, caller.account.id, document), media_type=CIPHERTEXT)
+    with caller.reading() as connection:
+        content = documents.read_document(connection, caller.account.id, document)
+    return Response(content, media_type=CIPHERTEXT)
 
 
 @ROUTES.post(
@@ -200,11 +204,8 @@ def join(caller: User, document: DocumentId, wanted: Annotated[Joining, Depends(
     """Place a stored document of the caller in a group."""
 
     def operation(write: WriteTransaction) -> Answer:
-        documents.check_stored(write, [document])
-        return {
-            "id": document,
-            "representative": documents.place_in_group(write, document, wanted.representative),
-        }
+        documents.join_group(write, document, wanted.representative)
+        return {"id": document, "representative": wanted.representative}
 
     return caller.write(operation)
 
@@ -233,8 +234,9 @@ def changed(
 ) -> Response:
     """The next records that changed: `number`, `document`, `status`, `mine`, `content`; `gone` has no content."""
     account = caller.account.id
-    rows = documents.changed_records(caller.store, account, after, mine)
-    statuses = [row.status if row.content is not None else "gone" for row in rows]
+    with caller.reading() as connection:
+        rows = documents.changed_records(connection, account, after, mine)
+    statuses = [_status(row) if row.content is not None else "gone" for row in rows]
     return arrow(
         pa.table(
             {
@@ -259,13 +261,11 @@ def of_groups(
     caller: Reader, representatives: Annotated[str, Query(pattern=NAMES, description="Names, by commas.")]
 ) -> Response:
     """The records of all documents of visible groups, with the `representative` of each. Groups that are gone lack."""
-    with caller.store.read() as replica:
-        index = replica.index
-        group_of = {document: name for name in representatives.split(",") for document in index.documents_of(name)}
-    content_of = {row.document: row.content for row in documents.records_of(caller.store, group_of)}
-    contents = [content_of.get(document) for document in group_of]
-    table = {"document": list(group_of), "representative": list(group_of.values())}
-    return arrow(pa.table(table | {"content": pa.array(contents, pa.binary())}))
+    with caller.reading() as connection:
+        rows = documents.records_of_groups(connection, representatives.split(","))
+    columns = {"document": pa.string(), "name": pa.string(), "content": pa.binary()}
+    arrays = [pa.array([getattr(row, name) for row in rows], kind) for name, kind in columns.items()]
+    return arrow(pa.table(arrays, ["document", "representative", "content"]))
 
 
 @ROUTES.get(
@@ -289,7 +289,8 @@ def bucket(
         raise Problem(422, f"{number} has more than {bits} bits; give the first {bits} bits of an id")
     width = ID_BITS - bits
     first, last = number << width, ((number + 1) << width) - 1
-    rows = documents.bucket(caller.store, caller.account.id, f"{first:032x}", f"{last:032x}", after)
+    with caller.reading() as connection:
+        rows = documents.bucket(connection, caller.account.id, f"{first:032x}", f"{last:032x}", after)
     line = json.dumps({"documents": [{"id": row.id, "bytes": len(row.content)} for row in rows]}).encode()
     return Response(b"".join((line, b"\n", *(row.content for row in rows))), media_type=CIPHERTEXT)
 
@@ -312,18 +313,13 @@ def put_batch(caller: User) -> Response:
     sent, contents = _parsed(caller.request.state.body, caller.limits.document_bytes)
 
     def operation(write: WriteTransaction) -> Answer:
-        placed = []
-        for id, document in zip(documents.store_documents(write, contents, caller.limits), sent, strict=True):
-            name = document.representative if document.representative in write.replica.number_of else None
-            placed.append(
-                {"id": id, "representative": name and documents.place_in_group(write, id, name)},
-            )
-        return {"documents": placed}
+        groups = [document.representative for document in sent]
+        return {"documents": documents.store_documents(write, contents, groups, caller.limits)}
 
     return caller.write(operation, 201)
 
 
-def _parsed(body: bytes, largest: int) -> tuple[list[schemas.DocumentSent], list[tuple[bytes, bytes | None]]]:
+def _parsed(body: bytes, largest: int) -> tuple[list[schemas.DocumentSent], list[tuple[bytes, bytes]]]:
     """The documents of a batch: ciphertext and record of each."""
     end_of_line = body.find(b"\n", 0, LONGEST_LINE)
     line, rest = body[: max(end_of_line, 0)], memoryview(body)[end_of_line + 1 :]
@@ -333,34 +329,35 @@ def _parsed(body: bytes, largest: int) -> tuple[list[schemas.DocumentSent], list
         raise Problem(422, f"the first line of the batch is not valid: {error.errors()[0]['msg']}") from None
     if sum(document.bytes + document.record for document in sent) != len(rest):
         raise Problem(422, "the lengths in the first line do not add up to what follows; send the batch again")
-    contents: list[tuple[bytes, bytes | None]] = []
+    contents: list[tuple[bytes, bytes]] = []
     start = 0
     for document in sent:
         if document.bytes > largest:
             raise Problem(413, f"a document of {document.bytes} bytes cannot be stored; send 1 to {largest}")
         middle, end = start + document.bytes, start + document.bytes + document.record
-        contents.append((bytes(rest[start:middle]), bytes(rest[middle:end]) or None))
+        contents.append((bytes(rest[start:middle]), bytes(rest[middle:end])))
         start = end
     return sent, contents
 
 
-def _figures(state: Any, caller: Caller, sizes: list[int]) -> Answer:
-    account = caller.account
+def _status(row: Any) -> str:
+    return "stored" if row.representative is None else "placed"
+
+
+def _figures(connection: Connection, caller: Caller) -> Answer:
+    account, state, size = caller.account, state_of(connection), tables.representatives.c.size
+    count = select(func.count(), func.coalesce(func.sum(size), 0)).where(visible(connection))
+    groups, shown = connection.execute(count).one()
     return {
         "id": state.index_id,
         "k": state.k,
         "embargo": state.embargo,
-        "version": state.version,
+        "version": state.recorded,
         "vocabulary": state.vocabulary,
         "representatives": state.published,
-        "groups": len(sizes),
-        "visible": sum(sizes),
-        "mine": {
-            "account": account.id,
-            "role": account.role,
-            "documents": account.documents,
-            "may_group": account.may(caller.limits.groups_by),
-        },
+        "groups": groups,
+        "visible": int(shown),
+        "mine": {"account": account.id, "role": account.role, "documents": account.documents},
     }
 
 

@@ -63,7 +63,6 @@ class Mine(BaseModel):
     documents: int = Field(examples=[12])
     account: str = Field(examples=["0f1e2d3c4b5a6978"])
     role: str = Field(examples=["user"])
-    may_group: bool = Field(description="May the caller make groups, whose sums nobody can check?")
 
 
 class IndexShown(BaseModel):
@@ -91,7 +90,7 @@ class DocumentSent(_Strict):
     """A document of a batch: the lengths of its ciphertext and of its record, which follow in this order."""
 
     bytes: int = Field(ge=1, le=2**31 - 1, strict=True)
-    record: int = Field(default=0, ge=0, le=2**20, strict=True, description="0: it has none.")
+    record: int = Field(ge=1, le=2**20, strict=True)
     representative: ID | None = None
 
 

@@ -1,8 +1,7 @@
-"""The store: reads and writes of the index, each at one version of the database.
+"""The store: writes to the database, each of them once.
 
-A write holds the one writer's lock. It brings the replica up to date, carries out its operation there, records the
-changes, and commits before anybody hears of it. A commit that fails leaves what it touched in doubt; the next use looks
-it up. The same request with the same idempotency key gets the same answer again, and changes nothing.
+A write holds the one writer's lock, and commits before anybody hears of it. The same request with the same idempotency
+key gets the same answer again, and changes nothing.
 """
 
 from __future__ import annotations
@@ -10,20 +9,19 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, Row, delete, func, insert, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from shoal.index.server.accounts import Account, account_of
 from shoal.index.server.database import Database
+from shoal.index.server.groups import Pools, visible
 from shoal.index.server.problems import Problem
-from shoal.index.server.replica import Replica, renumber
-from shoal.index.server.tables import requests
+from shoal.index.server.tables import representatives, requests, state
 
 KEPT_ANSWERS = 30 * 86_400.0  # seconds
 
@@ -64,8 +62,8 @@ class WriteTransaction:
 
     connection: Connection
     account: Account
-    replica: Replica
-    stored: set[str] = field(default_factory=set)  # documents that are new: their records have new numbers already
+    pools: Pools
+    state: Row[Any]  # at its start
 
 
 class Store:
@@ -73,42 +71,33 @@ class Store:
 
     def __init__(self, database: Database) -> None:
         self.database = database
-        self._replica = Replica()
+        self._pools = Pools()
+
+    def tidy(self) -> None:
+        """Load new pools before they are needed, and forget the answers to requests of long ago."""
+        self.database.keep_reserve()
+        with self.database.reading() as connection:
+            if connection.execute(select(state.c.k)).scalar_one() is not None:
+                self._pools.refresh(connection)
+            old = requests.c.at < time.time() - KEPT_ANSWERS
+            forgettable = connection.execute(select(requests.c.key).where(old).limit(1)).first()
+        if forgettable is not None:
+            with self.database.writing() as connection:
+                connection.execute(delete(requests).where(old))
 
     def visible_groups(self) -> float:
         """How many groups can be seen; not a number if the database does not answer."""
         try:
-            with self.read() as replica:
-                return len(replica.groups()[0])
+            with self.database.reading() as connection:
+                count = select(func.count()).select_from(representatives).where(visible(connection))
+                return float(connection.execute(count).scalar_one())
         except (Problem, SQLAlchemyError):
             return math.nan
-
-    def forget_answers(self) -> None:
-        """Forget the answers to requests of long ago."""
-        old = requests.c.at < time.time() - KEPT_ANSWERS
-        with self.database.reading() as connection:
-            if connection.execute(select(requests.c.key).where(old).limit(1)).first() is None:
-                return
-        with self.database.writing() as connection:
-            connection.execute(delete(requests).where(old))
-
-    @property
-    def loaded_version(self) -> int:
-        """The version in memory; -1 if none is loaded."""
-        return self._replica.version
 
     def account_of(self, token: str) -> Account | None:
         """The active account with this token."""
         with self.database.reading() as connection:
             return account_of(connection, token)
-
-    @contextmanager
-    def read(self) -> Iterator[Replica]:
-        """The index as the database has it now."""
-        with self._replica.lock:
-            with self.database.reading() as connection:
-                self._replica.catch_up(connection)
-            yield self._replica
 
     def write(
         self, account: Account, request: IdempotentRequest | None, operation: Callable[[WriteTransaction], Answer]
@@ -118,26 +107,8 @@ class Store:
             earlier = request.earlier_answer(connection) if request else None
             if earlier is not None:
                 return earlier
-            replica = self._replica
-            with replica.lock:
-                replica.catch_up(connection)
-                transaction = WriteTransaction(connection, account, replica)
-                try:
-                    answer = operation(transaction)
-                except BaseException:
-                    if replica.take_changes():
-                        replica.forget()
-                    raise
-                changes = replica.take_changes()
-                try:
-                    if changes:
-                        replica.record(connection, changes)
-                        renumber(connection, [id for id in changes.placed if id not in transaction.stored])
-                    if request:
-                        request.keep_answer(connection, answer)
-                    connection.commit()
-                except BaseException:
-                    replica.mark_doubtful(changes)
-                    raise
-                replica.version += bool(changes)
+            now = connection.execute(select(state)).one()
+            answer = operation(WriteTransaction(connection, account, self._pools, now))
+            if request:
+                request.keep_answer(connection, answer)
         return answer

@@ -1,23 +1,24 @@
-"""The tables of the database. A change here needs a migration; a test compares the two."""
+"""The tables of the database. A change here needs a new number of the schema."""
 
 from __future__ import annotations
 
 from sqlalchemy import BigInteger, Boolean, Column, Double, Index, Integer, LargeBinary, MetaData, Table, Text
 
+SCHEMA = 2
 metadata = MetaData()
 
-# One row, made by the migration. Whoever writes holds its lock; k is null until there is an index.
+# One row. Whoever writes holds its lock; k is null until there is an index.
 state = Table(
     "state",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("version", BigInteger, nullable=False),
+    Column("schema", Integer, nullable=False),
     Column("index_id", Text),  # random; a new one after a restore
     Column("k", Integer),
     Column("embargo", Double),
     Column("vocabulary", Text),
-    Column("published", BigInteger, nullable=False),  # representatives so far: the next one's number
-    Column("recorded", BigInteger, nullable=False),  # numbers of records so far
+    Column("published", BigInteger, nullable=False, default=0),  # representatives so far: the next one's number
+    Column("recorded", BigInteger, nullable=False, default=0),  # numbers of records so far: the version
 )
 
 vocabulary = Table(
@@ -40,7 +41,7 @@ accounts = Table(
     Column("expires", Double),  # seconds since 1970; null: the token never does
 )
 
-# Only `retired` ever changes. A retired pool that is published again gets a new number and the same name.
+# Only `retired` and `size` ever change. A retired pool that is published again gets a new number and the same name.
 representatives = Table(
     "representatives",
     metadata,
@@ -49,6 +50,8 @@ representatives = Table(
     Column("terms", LargeBinary, nullable=False),  # little-endian int32
     Column("counts", LargeBinary, nullable=False),  # little-endian int64
     Column("retired", Boolean, nullable=False),
+    Column("size", BigInteger, nullable=False),  # documents in its group
+    Index("groups_by_size", "retired", "size", "number"),
 )
 
 documents = Table(
@@ -56,11 +59,10 @@ documents = Table(
     metadata,
     Column("id", Text, primary_key=True),
     Column("owner", Text, nullable=False),
-    Column("status", Text, nullable=False),  # placed, or stored: in no group yet
-    Column("representative", BigInteger),
-    Column("place", Double),  # rank among equals, random
+    Column("representative", BigInteger),  # null: in no group yet
     Column("bytes", BigInteger, nullable=False),  # of ciphertext and record
     Index("documents_of_owner", "owner", "id"),
+    Index("documents_of_group", "representative"),
 )
 
 blobs = Table(
@@ -90,12 +92,4 @@ requests = Table(
     Column("status", Integer, nullable=False),
     Column("body", Text, nullable=False),
     Column("at", Double, nullable=False),  # seconds since 1970
-)
-
-# The documents and representatives that each version touched; their present state is in their tables.
-changes = Table(
-    "changes",
-    metadata,
-    Column("version", BigInteger, primary_key=True, autoincrement=False),
-    Column("touched", Text, nullable=False),
 )
