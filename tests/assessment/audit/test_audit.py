@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -69,6 +70,13 @@ def test_people_are_counted_where_records_have_owners() -> None:
     assert found.people == 5
     assert found.below[0] == 4  # the two records of p are those of one person
     assert found.individual.expected == pytest.approx(1 + 1 + 0.5 + 0.5 + 1)  # a person once, by the riskier record
+
+
+def test_a_weight_that_adds_up_to_no_population_is_named_and_left_out() -> None:
+    rows = np.arange(300)
+    table = pd.DataFrame({"age": rows % 60 + 18, "sex": rows % 2, "hv005": (rows % 97 + 20) * 10_000})
+    found = audit(table)
+    assert found.known_from == "nowhere" and "hv005 is like a sampling weight" in found.notes[0]
 
 
 def test_the_size_of_the_population_stands_for_equal_weights() -> None:

@@ -107,3 +107,9 @@ def test_dankars_rule_names_pitman_for_small_fractions() -> None:
         found = population_uniques(keys, keys.keys().count, keys.frequencies(), size)
         assert found.dankar in allowed
         assert found.uniques(found.chosen) == pytest.approx(found.of_sample_uniques / found.fraction)
+
+
+def test_no_model_finds_more_uniques_than_people() -> None:
+    sizes, n_keys = np.array([1]), np.array([1500])
+    for model in (zayatz, slide_negative_binomial, pitman):
+        assert model(sizes, n_keys, 1_848_626) <= 1_848_626

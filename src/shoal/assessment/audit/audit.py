@@ -26,6 +26,7 @@ from shoal.assessment.audit.key_columns import Floats
 from shoal.assessment.audit.population import population_uniques
 from shoal.assessment.audit.tables import AuditedTable, read_audited
 from shoal.assessment.audit.values import confidential_values
+from shoal.data.files import shown
 from shoal.data.private_files import PRIVATE_FOLDER
 from shoal.errors import InputError
 from shoal.pages.audit import audit_html
@@ -171,6 +172,11 @@ def _notes(table: AuditedTable, asked: AuditOptions, size: int | None) -> list[s
     if table.found:
         listed = ", ".join(f"{name} ({role})" for role, name in table.found.items())
         notes.append(f"Columns that nobody named were used for what they are: {listed}.")
+    if table.unscaled is not None and size is None:
+        notes.append(
+            f"{shown(table.unscaled)} is like a sampling weight, but does not add up to a population: scale it so that "
+            "it does, as some programs write weights without the point, or give the size of the population."
+        )
     gaps = sum(int(np.count_nonzero(codes == 0)) for codes in keys.codes)
     if gaps and keys.gaps_match:
         notes.append(

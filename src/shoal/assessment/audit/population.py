@@ -106,7 +106,8 @@ def pitman(sizes: Ints, n_keys: Ints, size: int) -> float | None:
     alpha, theta = float(expit(best.x[0])), float(np.exp(best.x[1]))
     log = math.log(size) + gammaln(theta + 1) - gammaln(theta + alpha)
     uniques = float(np.exp(log + gammaln(theta + alpha + size - 1) - gammaln(theta + size)))
-    return uniques if best.success and math.isfinite(uniques) else None
+    # Of a table of uniques alone theta has no bound, and the difference of large logarithms few digits.
+    return min(uniques, float(size)) if best.success and math.isfinite(uniques) else None
 
 
 def log_linear(codes: Sequence[Ints], frequencies: Floats, fraction: float) -> float:

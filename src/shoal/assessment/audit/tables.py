@@ -45,6 +45,7 @@ class AuditedTable:
     release: bool
     proposed: bool  # nobody gave the roles
     found: Mapping[str, str]  # person, household and weight that nobody named
+    unscaled: str | None = None  # the weight that nobody named and that does not add up to a population
 
 
 def read_audited(source: Any, columns: ColumnOptions, person: str | None, asked: AuditOptions) -> AuditedTable:
@@ -84,6 +85,7 @@ def read_audited(source: Any, columns: ColumnOptions, person: str | None, asked:
         of_release is not None,
         given is None and of_release is None,
         {role: name for role, name in used.items() if name is not None and name != beside[role]},
+        weight if weights is None else None,
     )
 
 
