@@ -24,7 +24,6 @@ ALL = (
     "blocks",
     "scale_tables",
     "linkage",
-    "linking_all",
     "learned",
     "learned_paper",
     "exploration",

@@ -302,20 +302,6 @@ TABLES = (
         "400 records, noise of 1 to 7 % on V1 to V7; learned weights, and the attribute that the card names first.",
     ),
     (
-        "linking_all",
-        "linking",
-        "Learned linkage: everyone in a large table",
-        "1,000,000 × 7, masked; each original is linked among all masked records by a given distance, exactly, "
-        "with all ties counted. Brute force is scikit-learn's by the weighted mean, timed on 2,000 of the records "
-        "against all others and scaled up.",
-    ),
-    (
-        "linking_all",
-        "memory",
-        "Learned linkage: memory",
-        "A fresh process with the table, the masking, and everyone linked by weighted mean and by Choquet integral.",
-    ),
-    (
         "exploration",
         "census",
         "Census: maskings by score",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 
 from tests.reference.euclidean import Row
@@ -43,7 +42,6 @@ def ties_with_own(
     own: list[int],
     distance: Callable[[Row, Row], float],
     relative: float,
-    of_root: float,
     absolute: float,
 ) -> list[int]:
     found = []
@@ -53,7 +51,7 @@ def ties_with_own(
         for row in rows:
             to_row = distance(row, query)
             both = abs(to_row) + abs(to_own)
-            slack = relative * both + of_root * math.sqrt(both) + absolute
+            slack = relative * both + absolute
             if to_row < to_own - slack:
                 ties = NEARER
                 break

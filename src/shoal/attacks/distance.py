@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.spatial import cKDTree
 
 from shoal.attacks.rates import identical_rows, rate_of, shared
 from shoal.data.pairs import numeric_pair
 from shoal.errors import InputError
 from shoal.kernels import Floats
-from shoal.kernels.linking import rivals as kernel
 from shoal.results.attacks import Rate
 
 # Distances tie within this share of themselves and the rounding of the tables' values: the mean of two records is as
@@ -84,8 +84,8 @@ class DistanceLinkage:
     Of several originals equally near the intruder picks one at random, so the chance is 1 / |ties|. Distances that
     differ by rounding only are equal. Masked records that are equal share what is found.
 
-    The nearest neighbours are exact. Memory grows with the number of rows, time with little more than that unless the
-    masked records are far from all originals in many columns.
+    The nearest neighbours are exact, by a k-d tree: memory grows with the number of rows, time with little more than
+    that unless the masked records are far from all originals in many columns.
 
     Parameters
     ----------
@@ -117,10 +117,16 @@ def _chances(originals: Floats, masked: Floats, rounding: float) -> Floats:
     n_rows, n_columns = originals.shape
     if n_columns == 0:  # all records are equally near
         return np.full(n_rows, 1.0 / n_rows)
-    table, home, order = kernel.in_boxes(originals, np.ones(n_rows, np.int64), masked)
-    # A distance that is off by the rounding is off by twice that times itself when squared.
-    slack = (RELATIVE, 2.0 * rounding, rounding**2)
-    return kernel.chances_of_ties(kernel.ties_by_squares(table, masked, originals, n_columns, home, order, slack))
+    tree = cKDTree(originals)
+    different, number_of_row = np.unique(masked, axis=0, return_inverse=True)
+    nearest = tree.query(different, workers=-1)[0][number_of_row]
+    own = np.linalg.norm(originals - masked, axis=1)
+    reach = nearest * (1.0 + RELATIVE) + rounding
+    found = np.flatnonzero(own <= reach)
+    chances = np.zeros(n_rows)
+    around = masked[found], reach[found] * (1.0 + RELATIVE)
+    chances[found] = 1.0 / tree.query_ball_point(*around, return_length=True, workers=-1)
+    return chances
 
 
 def linked_by_equality(original: ArrayLike, protected: ArrayLike) -> float:

@@ -29,9 +29,13 @@ def find_leaks(
     sample: int = 1000,
     proof_seconds: float = 0.0,
     proof_distance: str = "weighted-mean",
+    remedies: bool = True,
     random_state: int = 0,
 ) -> LeakCard | None:
-    """Train an attacker, then coarsen what leaks most and attack again; None for too few records."""
+    """Train an attacker, then coarsen what leaks most and attack again, unless no remedies are asked for.
+
+    None for too few records.
+    """
     if before.num_rows < FEWEST or not numbers + labels:
         return None
     values, released = ({name: table[name] for name in labels} for table in (before, after))
@@ -41,7 +45,8 @@ def find_leaks(
     )
     were, are = (table.select(list(numbers)) for table in (before, after))
     leak = attack.run(were if numbers else None, are, compared)
-    return LeakCard(leak, _remedies(were, are, compared, leak, sample, random_state))
+    tried = _remedies(were, are, compared, leak, sample, random_state) if remedies else ()
+    return LeakCard(leak, tried)
 
 
 def _remedies(

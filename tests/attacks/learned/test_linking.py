@@ -196,11 +196,11 @@ def test_equal_records_are_compared_once_and_all_get_the_chance():
     assert chances_of(twice, weights) * 4 == pytest.approx(np.repeat(chances_of(records, weights), 4))
 
 
-def test_many_records_with_labels_need_a_sample(monkeypatch):
+def test_more_records_than_can_be_compared_need_a_sample(monkeypatch):
     monkeypatch.setattr(linking, "MOST_PAIRS", 0)
     monkeypatch.setattr(linking, "FEWEST_COMPARED", 100)
     records = labelled(101)
-    with pytest.raises(InputError, match=r"101 records with labels .* at most 100 can; give rows"):
+    with pytest.raises(InputError, match=r"101 records .* at most 100 can; give rows"):
         chances_of(records, Weights(np.ones(3)))
     assert len(chances_of(records, Weights(np.ones(3)), rows=np.arange(5))) == 5
 

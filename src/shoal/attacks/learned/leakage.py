@@ -13,7 +13,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from shoal import progress
-from shoal.attacks.learned.distances import LearnedDistance, Measure, Ordered, Weights, mahalanobis, plain, shrunk
+from shoal.attacks.learned.distances import LearnedDistance, Measure, Weights, mahalanobis, plain, shrunk
 from shoal.attacks.learned.learning import (
     MOST_ATTRIBUTES,
     WIDE,
@@ -282,9 +282,7 @@ def _rates(
     """
     rates = []
     for distance in (*learned, plain(everyone.n_attributes), mahalanobis(everyone)):
-        slow = bool(everyone.labels) or isinstance(distance, Ordered)
-        at_most = min(most or len(everyone), most_compared(everyone) if slow else len(everyone))
-        rows = sample_rows(len(everyone), at_most, random_state)
+        rows = sample_rows(len(everyone), min(most or len(everyone), most_compared(everyone)), random_state)
         rates.append(_rate(distance.name, everyone, rows, chances_of(everyone, distance, rows)))
     return rates[-2], rates[-1], max(rates, key=lambda rate: rate.rate)
 

@@ -1,8 +1,7 @@
 """Linking: each original to the nearest masked record, and the probability that it is its own.
 
 The own masked record is known here: one that is nearer settles the matter, and only where there is none are the equally
-near counted. Numbers are searched through boxes of near records, exact and in bounded memory; records with labels are
-compared with all others, and where that is too much, `rows` chooses which are tried.
+near counted. Records are compared with all masked ones; where that is too much, `rows` chooses which are tried.
 """
 
 from __future__ import annotations
@@ -11,20 +10,19 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from shoal.attacks.learned.distances import LearnedDistance, Measure, Ordered, least_of_supersets
+from shoal.attacks.learned.distances import LearnedDistance, Measure, Ordered
 from shoal.attacks.learned.records import Records
 from shoal.errors import InputError
 from shoal.kernels import Floats, Ints
-from shoal.kernels.linking import labelled_rivals, rivals
+from shoal.kernels.linking import rivals
 
 CELLS = 4_000_000  # numbers in a block of features: 32 MB
 MOST_SETS = 12  # attributes up to which a measure has a weight for every set
-MOST_PAIRS, FEWEST_COMPARED = 100_000_000, 2000  # where each record is compared with every masked one
+MOST_PAIRS, FEWEST_COMPARED = 100_000_000, 2000  # of records with masked ones, equal ones counted once
 FEW = 1000  # records among which it does not pay to look for equal ones
-FINEST = 2.0**-20  # of the share of an attribute, when records are put into boxes
 # Squared distances that differ by less, relatively and absolutely, are equal: rounding must not separate
 # equal records, and a billionth of a standard deviation, which separates records beside an outlier, must.
-SLACK = (1e-9, 0.0, 1e-18)
+SLACK = (1e-9, 1e-18)
 
 
 def chances_of(records: Records, distance: LearnedDistance, rows: Ints | None = None) -> Floats:
@@ -33,80 +31,40 @@ def chances_of(records: Records, distance: LearnedDistance, rows: Ints | None = 
     0 when another is nearer than its own; otherwise one of the equally near is drawn.
     """
     if rows is None:
-        if records.labels and most_compared(records) < len(records):
+        if most_compared(records) < len(records):
             raise InputError(
-                f"{len(records)} records with labels cannot all be compared with all, at most {most_compared(records)} "
+                f"{len(records)} records cannot all be compared with all, at most {most_compared(records)} "
                 "can; give rows, a sample of them"
             )
         rows = np.arange(len(records))
-    if records.labels and len(rows) > FEW:  # equal records once
+    if len(rows) > FEW:  # equal records once
         different, of_row = np.unique(records.twins.of_record[rows], return_inverse=True)
         return _chances(records, distance, records.twins.first[different])[of_row]
     return _chances(records, distance, rows)
 
 
 def most_compared(records: Records) -> int:
-    """Records with labels that may be compared with all: every one, equal ones together, or as many as a sample has."""
+    """Records that may be compared with all: every one, equal ones together, or as many as a sample has."""
     most = max(MOST_PAIRS // len(records.crowds.first), FEWEST_COMPARED)
     return len(records) if len(records.twins.first) <= most else most
 
 
 def _chances(records: Records, distance: LearnedDistance, rows: Ints) -> Floats:
-    if isinstance(distance, Measure | Ordered):
-        if records.n_attributes > MOST_SETS:
-            return chances_by_all_pairs(records, distance, rows)
-        ties = _ties_by_sets(records, distance.mu, rows)
-    elif records.labels:
-        ties = labelled_rivals.ties_by_squares(_labelled_pairs(records, rows), *distance.squares(), SLACK)
+    if not isinstance(distance, Measure | Ordered):
+        ties = rivals.ties_by_squares(_pairs(records, rows), *distance.squares(), SLACK)
+    elif records.n_attributes > MOST_SETS:
+        return chances_by_all_pairs(records, distance, rows)
     else:
-        matrix, n_added = distance.squares()
-        if not matrix.shape[1]:  # all records are equally near
-            return np.full(len(rows), 1.0 / len(records))
-        queries, table, own, home, order = _in_boxes(records, matrix, rows)
-        ties = rivals.ties_by_squares(table, queries, own, n_added, home, order, SLACK)
+        mu = np.maximum(distance.mu, 0.0)  # a solver may leave a little less than 0
+        ties = rivals.ties_by_integral(_pairs(records, rows), mu, SLACK)
     return rivals.chances_of_ties(ties)
 
 
-def _ties_by_sets(records: Records, mu: Floats, rows: Ints) -> Ints:
-    """By a Choquet integral. Monotone measures are fast; one that says little of single attributes less so."""
-    mu = np.maximum(mu, 0.0)  # a solver may leave a little less than 0
-    if records.labels:
-        return labelled_rivals.ties_by_integral(_labelled_pairs(records, rows), mu, SLACK)
-    below = least_of_supersets(mu)
-    shares = Measure(below).attribute_shares()
-    # Attributes that weigh more are cut more finely. Powers of two are undone without rounding.
-    scale = 2.0 ** np.round(np.log2(np.maximum(shares, FINEST * max(shares.max(), FINEST))) / 2)
-    weighing = (1.0 / scale, mu, below, _additive_below(below, shares))
-    queries, table, own, home, order = _in_boxes(records, np.diag(scale), rows)
-    return rivals.ties_by_integral(table, queries, own, weighing, home, order, SLACK)
-
-
-def _in_boxes(records: Records, matrix: Floats, rows: Ints) -> tuple[Floats, rivals.Table, Floats, Ints, Ints]:
-    """Mapped originals, masked records in boxes, each original's own, the box it lies in, and an order of work."""
-    after = np.ascontiguousarray(records.after @ matrix)
-    queries = np.ascontiguousarray(records.before[rows] @ matrix)
-    crowds = records.crowds
-    table, home, order = rivals.in_boxes(after[crowds.first], crowds.sizes, queries)
-    return queries, table, after[rows], home, order
-
-
-def _additive_below(mu: Floats, shares: Floats) -> Floats:
-    """Weights whose sum over any set is nowhere above the measure: as much of the shares as fits, then what is left."""
-    members = np.arange(1, len(mu))[:, None] >> np.arange(len(shares)) & 1  # (sets but the empty one, attributes)
-    weights: Floats = np.minimum(shares, mu[1 << np.arange(len(shares))])
-    total = members @ weights
-    weights *= np.min(mu[1:][total > 0] / total[total > 0], initial=1.0)
-    for attribute in range(len(weights)):
-        left = mu[1:] - members @ weights
-        weights[attribute] += max(0.0, float(left[members[:, attribute] == 1].min()))
-    return weights
-
-
-def _labelled_pairs(records: Records, rows: Ints) -> labelled_rivals.LabelledPairs:
+def _pairs(records: Records, rows: Ints) -> rivals.Pairs:
     """The originals in these rows, and the masked records, equal ones once."""
     crowds, labels = records.crowds, records.labels
     starts = np.cumsum([0, *(column.apart.size for column in labels)])
-    return labelled_rivals.LabelledPairs(
+    return rivals.Pairs(
         originals=records.before[rows],
         masked=records.after[crowds.first],
         apart=np.concatenate([np.empty(0), *(column.apart.ravel() for column in labels)]),
@@ -129,7 +87,7 @@ def _labelled_pairs(records: Records, rows: Ints) -> labelled_rivals.LabelledPai
 
 def chances_by_all_pairs(records: Records, distance: Callable[[Floats], Floats], rows: Ints) -> Floats:
     """The same for any distance of differences (..., n): comparing with all masked records, block by block."""
-    crowds, (relative, _, absolute) = records.crowds, SLACK
+    crowds, (relative, absolute) = records.crowds, SLACK
     chances = [np.empty(0)]
     for block in blocks(records, 4 * records.n_attributes, rows):
         to_all = distance(records.differences(block, crowds.first))
@@ -159,11 +117,11 @@ def nearest_rivals(records: Records, distance: LearnedDistance, rows: Ints, coun
     n_near = min(n_near, max(1, len(crowds.first) - 1))
     if isinstance(distance, Ordered) and records.n_attributes > MOST_SETS:
         return _nearest_of_all(records, distance, rows, n_near, count)
-    pairs = _labelled_pairs(records, rows)
+    pairs = _pairs(records, rows)
     if isinstance(distance, Measure | Ordered):
-        nearest, counts = labelled_rivals.nearest_by_integral(pairs, distance.mu, n_near, count)
+        nearest, counts = rivals.nearest_by_integral(pairs, distance.mu, n_near, count)
     else:
-        nearest, counts = labelled_rivals.nearest_by_squares(pairs, *distance.squares(), n_near, count)
+        nearest, counts = rivals.nearest_by_squares(pairs, *distance.squares(), n_near, count)
     return crowds.first[nearest], counts
 
 

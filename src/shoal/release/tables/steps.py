@@ -155,7 +155,9 @@ class TableSteps:
         numbers = tuple(name for name in quasi if name in (*layout.numbers, *attacked.numbers))
         labels = tuple(name for name in quasi if name not in numbers)
         before, after = tables
-        card = find_leaks(before, after, numbers, labels, ontology=attacked.ontology, sample=TRIED_AT_ONCE)
+        # Where all have a crowd, no attacker finds more than one in its size: a larger crowd is the remedy.
+        remedies, meaning = not method.k_anonymous, attacked.ontology
+        card = find_leaks(before, after, numbers, labels, ontology=meaning, sample=TRIED_AT_ONCE, remedies=remedies)
         if layout.labels or not layout.numbers or not publishable or len(rows.before) > MOST_ATTACKED:
             return Findings((), card, linked)
         linkage = (
