@@ -45,7 +45,7 @@ def compared(quasi: tuple[str, ...], refine: bool) -> list[dict[str, Any]]:
     joins = joins_of(groups, joined, [income], L, distances)
     ways = {
         "merged where needed": (merged, evidence_of_merging(groups, merged, distances)),
-        "halves joined": (joined, evidence_of(groups, joins)),
+        "halves joined": (joined, evidence_of(groups, joins, np.arange(len(groups)))),
     }
     found = []
     for name, (released, evidence) in ways.items():

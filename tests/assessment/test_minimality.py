@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -74,3 +75,29 @@ def test_a_release_that_does_not_say_how_l_was_reached_is_remarked(people, tmp_p
     (made.folder / "certificate.json").write_bytes(dump(earlier))
     with pytest.warns(UserWarning, match="joined only where values were lacking"):
         assert assess(people, made.folder).minimality == ()
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {},
+        {"treat": {"town": "keep"}},
+        {"treat": {"town": "generalise", "age": "generalise"}},
+        {"treat": {"age": "blank", "town": "average"}, "recode": {"age": "18-39,40-69"}},
+        {"treat": {"town": "keep", "age": "keep"}, "recode": {"age": "18-39,40-69"}, "l": None},
+        {"keep_visible": {"town": "Wick"}},
+    ],
+    ids=["default", "kept", "generalised", "blanked", "kept without l", "visible"],
+)
+def test_treated_columns_are_attacked_too_and_nobody_is_certain(people, tmp_path, asked):
+    table = pd.read_csv(people)
+    table["town"] = np.where(table["hours"] > 15, "Wick", "Deal")
+    table.drop(columns="hours").to_csv(people, index=False)
+    options = {"quasi": ["age", "town"], "confidential": ["income"], "l": 2, "refine": False} | asked
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        protect(people, 3, tmp_path / "release", **options)
+        found = assess(people, tmp_path / "release")
+    assert bool(found.minimality) == (options["l"] is not None), found.notes
+    for _, inferred in found.minimality:
+        assert inferred.certain == 0

@@ -89,5 +89,5 @@ def test_joined_halves_make_nobody_certain(case):
     joins = joins_of(groups, merged, [values], 2, distances)
     if merged.max() == 0 and len(joins):
         return  # all in one: there was nothing left to join it with
-    found = MinimalityAttack(2).run(merged, values, evidence_of(groups, joins))
+    found = MinimalityAttack(2).run(merged, values, evidence_of(groups, joins, np.arange(len(groups))))
     assert found.certain == 0

@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import warnings
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from shoal import progress
 from shoal.assessment.aligned import AlignedTables
 from shoal.attacks.minimality import Evidence, MinimalityAttack
-from shoal.data.columns import equal_rows, holds_numbers, sort_protected, values_of
+from shoal.data.columns import equal_rows, values_of
+from shoal.data.inputs import source_of
+from shoal.errors import InputError
 from shoal.kernels import Ints
 from shoal.methods.categorical import CategoricalMicroaggregation
-from shoal.methods.label_columns import Equals
 from shoal.methods.mixed import MixedMicroaggregation
 from shoal.methods.numeric import Microaggregation
-from shoal.promises.joining import JOINED, GroupDistances, Join, distance_to_means, joins_of
+from shoal.promises.joining import JOINED, GroupDistances, Join, joins_of
 from shoal.promises.values import value_codes
+from shoal.release.protect import table_options
+from shoal.release.tables.steps import TableSteps
+from shoal.request.options import AVERAGE, KEEP
+from shoal.request.request import Request
 from shoal.results.attacks import Inferred
-from shoal.terms.wordnet import WordNet
 
 MOST = 20_000  # rows of a table whose grouping is repeated
 
 
 def minimality_of(
-    pair: AlignedTables, ontology: Any = None
+    original: Any, pair: AlignedTables, ontology: Any = None
 ) -> tuple[tuple[tuple[str, Inferred], ...], tuple[str, ...]]:
     """What joined groups reveal of each confidential column; and where that was not tried, why, in a sentence."""
     if (
@@ -36,7 +40,8 @@ def minimality_of(
     ):
         return (), ()
     promises, stated = (pair.release.certificate[part] for part in ("promises", "stated"))
-    if stated["parameters"].get("diversity") != JOINED:
+    parameters = stated["parameters"]
+    if parameters.get("diversity") != JOINED:
         return (), (
             "groups were joined only where values were lacking, which reveals who lacked them; protect it again",
         )
@@ -44,40 +49,95 @@ def minimality_of(
         return (), ("what joined groups reveal was not tried: it is for distinct values alone, without other promises",)
     if pair.before.num_rows > MOST or pair.in_parts:
         return (), (f"what joined groups reveal was not tried: it is for one table of at most {MOST:,} records",)
+    if parameters.get("medians_of"):
+        return (), ("what joined groups reveal was not tried: not with ordered labels, whose order is not published",)
+    protected = [column["name"] for column in promises["columns"] if column["role"] == "quasi"]
+    released = equal_rows(pair.release.table, protected)
+    confidential = [column["column"] for column in promises["diversity"]["columns"]]
+    codes = [value_codes(values_of(pair.release.table[name])) for name in confidential]
+    place_of = {row: place for place, row in enumerate(pair.original_rows.tolist())}
+    least, evidence = promises["diversity"]["l"], list[Evidence]()
+    for options in _explanations(promises, parameters, ontology):
+        try:
+            with progress.stage("repeating the grouping"):
+                strata = _repeated(original, options)
+            places = [np.array([place_of[row] for row in rows.tolist()]) for rows, _, _ in strata]
+        except (InputError, KeyError):  # it needs what is not published, or other records were withheld
+            continue
+        if all(_is_nested(groups, released[place]) for place, (_, groups, _) in zip(places, strata, strict=True)):
+            break
+    else:
+        return (), ("what joined groups reveal was not tried: the grouping could not be repeated",)
+    for place, (_, groups, distances) in zip(places, strata, strict=True):
+        joins = joins_of(groups, released[place], [column[place] for column in codes], least, distances)
+        evidence += evidence_of(groups, joins, place)
+    attack = MinimalityAttack(least)
+    tried = zip(confidential, codes, strict=True)
+    return tuple((name, attack.run(released, column, evidence)) for name, column in tried), ()
+
+
+def _explanations(
+    promises: Mapping[str, Any], parameters: Mapping[str, Any], ontology: Any
+) -> Iterator[dict[str, Any]]:
+    """Options of `protect` that the certificate fits, without those that promise values: as usual, or as stated."""
+    how, treated = parameters.get("microaggregation", {}), parameters.get("treated", {})
     # In the order in which they were given, which the list of released columns does not show.
     protected = [name for together in promises["anonymity"]["shared_columns"] for name in together]
-    confidential = [column["column"] for column in promises["diversity"]["columns"]]
-    parameters = stated["parameters"]
-    if any(parameters.get(name) for name in ("medians_of", "missing", "treated", "recoded")):
-        reason = "not with ordered labels, gaps, or columns that are kept, generalised, blanked or recoded"
-        return (), (f"what joined groups reveal was not tried: {reason}",)
-    model = _model(parameters.get("microaggregation", {}), promises["anonymity"]["k"], ontology)
-    if model is None or any(name not in pair.before.column_names for name in protected):
-        return (), ("what joined groups reveal was not tried: the grouping cannot be repeated without its ontology",)
+    weight = [column["name"] for column in promises["columns"] if column["role"] == "weight"]
+    options: dict[str, Any] = {
+        "k": promises["anonymity"]["k"],
+        "quasi": [name for name in protected if name not in weight],
+        "recode": parameters.get("recoded"),
+        "missing": parameters.get("missing"),
+        "kinds": {
+            column["name"]: "whole" if column["name"] in parameters.get("whole_numbers", ()) else "number"
+            for column in promises["columns"]
+            if column["role"] == "quasi" and column["type"] == "double" and column["name"] not in treated
+        },
+    }
+    for one in promises.get("visible", ()):
+        visible = options.setdefault("keep_visible", {})
+        visible[one["column"]] = (
+            f"{visible[one['column']]}|{one['value']}" if one["column"] in visible else one["value"]
+        )
+    kept = {name: treatment for name, treatment in treated.items() if treatment == KEEP}
+    given = None if how.get("ontology") is None else ontology
+    if {*treated.values()} - {KEEP}:
+        options |= {"refine": how["refine"], "time_budget": how["time_budget"], "ontology": ontology}
+        yield options | {"treat": kept}
+        yield options | {"treat": dict.fromkeys(options["quasi"], AVERAGE) | treated}
+        yield options | {"treat": treated}
+    elif "attribute_groups" in how:
+        yield options | {"treat": kept, "method": Microaggregation(**how)}
+    elif how.get("mapping") is None and (how.get("ontology") is None) == (given is None):
+        kind = MixedMicroaggregation if "weights" in how else CategoricalMicroaggregation
+        model = kind(**{**how, "ontology": given})
+        yield options | {"treat": kept, "method": model, "categorical": parameters.get("categories")}
 
-    table = pair.release.table
-    quasi = pair.before.select(protected)
-    categories = parameters.get("categories", {})
-    if categories:
-        model.set_params(ontology=_meanings(model.ontology, quasi, categories))
-    released = equal_rows(pair.after, protected)
-    as_it_came = np.argsort(pair.original_rows, kind="stable")
-    row_numbers = (str(row + 1) for row in pair.original_rows[as_it_came].tolist())
-    order = as_it_came[sort_protected(quasi.select(protected).take(pa.array(as_it_came)), row_numbers)]
-    quasi, released = quasi.take(pa.array(order)), released[order]
-    with progress.stage("repeating the grouping"):
-        groups, distances = _repeated(model, quasi)
-    if any(len(set(released[groups == group].tolist())) > 1 for group in range(int(groups.max()) + 1)):
-        return (), ("what joined groups reveal was not tried: the grouping could not be repeated",)
-    columns = {name: value_codes(values_of(table[name].take(pa.array(order)))) for name in confidential}
-    least = promises["diversity"]["l"]
-    joins = joins_of(groups, released, list(columns.values()), least, distances)
-    attack, evidence = MinimalityAttack(least), evidence_of(groups, joins)
-    return tuple((name, attack.run(released, codes, evidence)) for name, codes in columns.items()), ()
+
+def _repeated(original: Any, options: Mapping[str, Any]) -> list[tuple[Ints, Ints, GroupDistances]]:
+    """Rows of the original that `protect` groups together, the group of each, and distances between groups."""
+    request = Request.of(original, {name: value for name, value in options.items() if value not in (None, {})})
+    source, choices = source_of(request)
+    steps = TableSteps(request.k, table_options(request, choices))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # remarks about the table were made when it was protected
+        records = steps.read(source)
+    found = []
+    for rows, groups in zip(records.strata, steps.group(records), strict=True):
+        number = np.array([int(name) - 1 for name in rows.names], dtype=np.int64)
+        distances = records.table.method.group_distances(rows, groups.group_of_row)
+        found.append((number, groups.group_of_row, distances))
+    return found
 
 
-def evidence_of(groups: Ints, joins: tuple[Join, ...]) -> list[Evidence]:
-    """Joins of groups as evidence about rows.
+def _is_nested(groups: Ints, released: Ints) -> bool:
+    """Whether each group went into one released crowd as a whole."""
+    return len(np.unique(np.column_stack([groups, released]), axis=0)) == int(groups.max()) + 1
+
+
+def evidence_of(groups: Ints, joins: tuple[Join, ...], places: Ints) -> list[Evidence]:
+    """Joins of groups as evidence about rows, which are at these places.
 
     One of two halves was short of values; and one of two parts, where a crowd was not divided further.
     """
@@ -85,7 +145,7 @@ def evidence_of(groups: Ints, joins: tuple[Join, ...]) -> list[Evidence]:
     rows_of = np.split(order, np.cumsum(np.bincount(groups))[:-1])
 
     def rows(some: Ints) -> Ints:
-        return np.concatenate([rows_of[group] for group in some.tolist()])
+        return places[np.concatenate([rows_of[group] for group in some.tolist()])]
 
     evidence = []
     for join in joins:
@@ -100,35 +160,3 @@ def evidence_of(groups: Ints, joins: tuple[Join, ...]) -> list[Evidence]:
             )
         evidence.append(Evidence(tuple(rows(crowd) for crowd in join.crowds), tuple(reasons)))
     return evidence
-
-
-def _model(parameters: Mapping[str, Any], k: int, ontology: Any) -> Any:
-    """The estimator that a certificate describes; None if it needs what the certificate does not have."""
-    given = dict(parameters) | {"k": k}
-    if "attribute_groups" in given:
-        return Microaggregation(**given)
-    if given.get("mapping") is not None or (given.get("ontology") is not None and ontology is None):
-        return None
-    given["ontology"] = None if given.get("ontology") is None else ontology
-    return MixedMicroaggregation(**given) if "weights" in given else CategoricalMicroaggregation(**given)
-
-
-def _meanings(ontology: Any, quasi: pa.Table, categories: Collection[str]) -> dict[str, Any]:
-    """What the labels of each column mean; plain categories are equal or not."""
-    meanings: dict[str, Any] = {}
-    for name in quasi.column_names:
-        if name in categories:
-            counts = quasi[name].combine_chunks().value_counts()
-            meanings[name] = Equals(counts.field("values"), counts.field("counts").to_numpy())
-        elif not holds_numbers(quasi[name].type):
-            own = ontology.get(name) if isinstance(ontology, Mapping) else ontology
-            meanings[name] = own or WordNet()
-    return meanings
-
-
-def _repeated(model: Any, quasi: pa.Table) -> tuple[Ints, GroupDistances]:
-    groups: Ints = model.fit(quasi).groups_
-    if isinstance(model, Microaggregation):
-        values = np.column_stack([column.to_numpy() for column in quasi.columns])
-        return groups, distance_to_means((values - model.mean_) / model.scale_, groups)
-    return groups, model.distance_to_groups(quasi)

@@ -60,7 +60,7 @@ def assess_tables(original: Any, protected: Any, options: AssessOptions) -> Tabl
             )
         overlap = overlap_of(protected, private, options.earlier, options.earlier_private, pair.before)
     control, notes = (None, ()) if options.control is None else control_records(options.control, pair)
-    minimality, untried = minimality_of(pair, options.ontology)
+    minimality, untried = minimality_of(original, pair, options.ontology)
     notes = (*pair.notes, *notes, *untried)
     for note in notes:
         warnings.warn(note, stacklevel=3)
