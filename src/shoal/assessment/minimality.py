@@ -12,7 +12,7 @@ from shoal import progress
 from shoal.assessment.aligned import AlignedTables
 from shoal.attacks.minimality import Evidence, MinimalityAttack
 from shoal.data.columns import equal_rows, values_of
-from shoal.data.inputs import source_of
+from shoal.data.inputs import TableSource, source_of
 from shoal.errors import InputError
 from shoal.kernels import Ints
 from shoal.methods.categorical import CategoricalMicroaggregation
@@ -119,6 +119,7 @@ def _repeated(original: Any, options: Mapping[str, Any]) -> list[tuple[Ints, Int
     """Rows of the original that `protect` groups together, the group of each, and distances between groups."""
     request = Request.of(original, {name: value for name, value in options.items() if value not in (None, {})})
     source, choices = source_of(request)
+    assert isinstance(source, TableSource)
     steps = TableSteps(request.k, table_options(request, choices))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # remarks about the table were made when it was protected
@@ -145,7 +146,8 @@ def evidence_of(groups: Ints, joins: tuple[Join, ...], places: Ints) -> list[Evi
     rows_of = np.split(order, np.cumsum(np.bincount(groups))[:-1])
 
     def rows(some: Ints) -> Ints:
-        return places[np.concatenate([rows_of[group] for group in some.tolist()])]
+        chosen: Ints = places[np.concatenate([rows_of[group] for group in some.tolist()])]
+        return chosen
 
     evidence = []
     for join in joins:
