@@ -100,7 +100,7 @@ def _counts(strings: Sequence[str], texts: Iterable[str]) -> Counter[str]:
 def secret_claims(
     release: ReleaseFolder, content: Mapping[str, Any], texts: Mapping[str, str], secrets: Secrets
 ) -> Iterator[Claim]:
-    """What can be counted only by who has the vault and the log. No claim names what was masked."""
+    """What can be counted only with the vault and the log. No claim names what was masked."""
     promises = content["promises"]
     yield _vault(secrets, promises["vault"])
     yield from _same_texts(texts, secrets.digests)

@@ -137,7 +137,7 @@ def _refused(detail: str) -> Refused:
 
 @dataclass(frozen=True)
 class Signer:
-    """A key that is trusted, and whose it is in the words of who trusts it."""
+    """A key that is trusted, and whose it is in the words of those who trust it."""
 
     key: bytes
     name: str
