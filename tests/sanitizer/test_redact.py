@@ -10,6 +10,7 @@ import unicodedata
 from dataclasses import replace
 from pathlib import Path
 
+import docx
 import numpy as np
 import pypdfium2
 import pytest
@@ -19,11 +20,14 @@ from hypothesis import strategies as st
 from shoal.errors import InputError
 from shoal.release.load import load
 from shoal.results.sanitizing import Block, Entity, Mention
-from shoal.sanitizer.release.pages import PdfBars, redacted_pdf
+from shoal.sanitizer.reading.office import docx_text
+from shoal.sanitizer.release.pages import PdfBars, docx_page, redacted_pdf
 from shoal.sanitizer.review.outcome import current
 from shoal.sanitizer.review.review import Review
 from shoal.sanitizer.review.work import Proposals, Unfinished, WorkFolder, text_digest
 from shoal.sanitizer.unmask import file_names, unmask
+from shoal.verification.release_files import Refused, ReleaseFolder
+from shoal.verification.sanitized_files import check_docx
 from shoal.verification.verify import verify
 from tests.sanitizer.reading.files import pdf_of
 from tests.sanitizer.review.folders import LETTERS, SETTINGS, entity, named_folder, work_folder
@@ -66,6 +70,35 @@ def test_the_same_decisions_give_the_same_bytes(work: WorkFolder, tmp_path: Path
     first = released(work, tmp_path / "first", form="html")
     second = released(WorkFolder(tmp_path / "again"), tmp_path / "second", form="html")
     assert files_of(first.folder) == files_of(second.folder)
+
+
+def test_a_docx_has_the_masked_text_with_bars_and_nothing_else(work: WorkFolder, tmp_path: Path) -> None:
+    accept_everything(work)
+    made = released(work, tmp_path / "release", form="docx")
+    assert verify(made.folder, secrets=secrets_of(made))
+    for path in (made.folder / "documents").glob("*.docx"):
+        paragraphs = docx.Document(str(path)).paragraphs
+        assert "\n".join(one.text for one in paragraphs) == path.with_suffix(".txt").read_text()
+        barred = [run.text for one in paragraphs for run in one.runs if run.font.highlight_color is not None]
+        assert barred
+        assert all(text.startswith(("Pers", "[removed]")) for text in barred)
+
+
+@pytest.mark.parametrize("text", ["", "a\tb\r\nc", "x\x0cy & <z>\n\n", "\n"])
+def test_any_text_survives_as_docx(text: str) -> None:
+    shown = docx_text(docx_page(text, [(0, 1)] if text else []), "page.docx")
+    assert shown == text.replace("\r", "").replace("\x0c", " ") + "\n"
+
+
+def test_a_docx_with_anything_more_is_refused(work: WorkFolder, tmp_path: Path) -> None:
+    accept_everything(work)
+    made = released(work, tmp_path / "release", form="docx")
+    (path, *_) = (made.folder / "documents").glob("*.docx")
+    text = path.with_suffix(".txt").read_text()
+    for forged in (path.read_bytes() + b"x", docx_page(text + "!", []), b"PK"):
+        path.write_bytes(forged)
+        with pytest.raises(Refused, match=r"DOCX|nothing else"):
+            check_docx(ReleaseFolder(made.folder), f"documents/{path.name}", text)
 
 
 def test_a_released_folder_is_locked_and_can_be_released_in_another_form(work: WorkFolder, tmp_path: Path) -> None:
@@ -429,8 +462,8 @@ def test_secrets_are_never_shown(work: WorkFolder, tmp_path: Path) -> None:
 
 
 def test_an_unknown_form_is_refused(work: WorkFolder, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="form='docx' is not known"):
-        released(work, tmp_path / "release", form="docx")
+    with pytest.raises(InputError, match="form='odt' is not known"):
+        released(work, tmp_path / "release", form="odt")
     with pytest.raises(InputError, match="a probability"):
         released(work, tmp_path / "release", accept_rest=2.0)
 

@@ -117,7 +117,7 @@ class SanitizedSummary:
     """All that report and README say: counts and settings, no word of a document."""
 
     documents: int
-    form: str  # "text", "html" or "pdf"
+    form: str  # "text", "html", "docx" or "pdf"
     style: str  # of pseudonyms
     scope: str  # where a pseudonym is the same: "document" or "collection"
     kinds: tuple[MaskedKind, ...]

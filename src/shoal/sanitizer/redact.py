@@ -21,7 +21,7 @@ from shoal.release.writing import EPOCH, dump, sealed_certificate
 from shoal.results.sanitizing import Decision, PeopleFound, SanitizedSummary, Secrets
 from shoal.sanitizer.release.figures import promises_of, published, stated_of, summary_of
 from shoal.sanitizer.release.masking import PlannedDocument, check_decided, leftovers, plan
-from shoal.sanitizer.release.pages import BARS, PdfBars, html_page, redacted_pdf
+from shoal.sanitizer.release.pages import BARS, PdfBars, docx_page, html_page, redacted_pdf
 from shoal.sanitizer.release.vault import RECORD, VAULT, Vault, sealed_record, secrets_of, vault_digest
 from shoal.sanitizer.review.decisions import ACCEPTED_UNSEEN, DISPUTED
 from shoal.sanitizer.review.outcome import ReviewedCollection, current
@@ -31,7 +31,7 @@ from shoal.sanitizer.review.work import BLOCK, DECISIONS, Item, WorkFolder
 
 __all__ = ["FORMS", "PdfBars", "Redacted", "Sealing", "redact"]
 
-FORMS = ("text", "html", "pdf")
+FORMS = ("text", "html", "docx", "pdf")
 UNKNOWN = "0" * 64  # in the place of a fingerprint that is not computed yet
 FINGERPRINT = re.compile(r"(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])")
 
@@ -74,8 +74,8 @@ def redact(
     ----------
     sealing : Sealing
         Who can undo it: the vault is sealed for them.
-    form : {"text", "html", "pdf"}
-        Texts always; with "html" also as pages with bars, with "pdf" also redacted pages of what came as PDF.
+    form : {"text", "html", "docx", "pdf"}
+        Texts always; with "html" or "docx" also as pages with bars, with "pdf" also redacted pages of what came as PDF.
     accept_rest : float
         Decide what is open: entities that are masked with at least this probability are, others stay; blocks are
         removed. None refuses while anything is open.
@@ -207,9 +207,10 @@ def _write_documents(
         progress.step("writing", number, len(planned))
         text = document.masked.text
         (documents / f"{document.name}.txt").write_bytes(text.encode())
-        if form == "html":
-            page = html_page(text, [(start, end) for start, end, _ in document.masked.pieces])
-            (documents / f"{document.name}.html").write_bytes(page.encode())
+        if form in ("html", "docx"):
+            spans = [(start, end) for start, end, _ in document.masked.pieces]
+            page = html_page(text, spans).encode() if form == "html" else docx_page(text, spans)
+            (documents / f"{document.name}.{form}").write_bytes(page)
         elif form == "pdf" and document.proposals.pdf:
             source, name = folder.pdf(document.proposals), f"document {document.proposals.document}"
             redacted = redacted_pdf(source, document.original_spans, name, pdf_bars)

@@ -235,7 +235,7 @@ _STATED_OF_RECORDS = fields(_STATED)
 
 _PROMISES_OF_SANITIZED: dict[str, Rule] = {
     "documents": whole(1),
-    "form": one_of("text", "html", "pdf"),
+    "form": one_of("text", "html", "docx", "pdf"),
     "style": one_of("numbered", "category", "general"),
     "scope": one_of("document", "collection"),
     "pseudonyms": by_name(whole(0)),

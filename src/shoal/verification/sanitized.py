@@ -15,7 +15,14 @@ from shoal.results.sanitizing import Secrets
 from shoal.verification.certificate import CERTIFICATE
 from shoal.verification.masked_strings import Wanted, found_in
 from shoal.verification.release_files import ReleaseFolder
-from shoal.verification.sanitized_files import ReleasedTexts, check_page, check_pictures, document_name, read_text
+from shoal.verification.sanitized_files import (
+    ReleasedTexts,
+    check_docx,
+    check_page,
+    check_pictures,
+    document_name,
+    read_text,
+)
 
 REMOVED, HIDDEN_WORDS = "[removed]", "[…]"
 PAGES = ("README.md", "report.html", CERTIFICATE)
@@ -35,6 +42,8 @@ def sanitized_claims(release: ReleaseFolder, content: Mapping[str, Any], secrets
     for name in texts:
         if "html" in files[name]:
             check_page(release, f"documents/{name}.html", texts[name])
+        if "docx" in files[name]:
+            check_docx(release, f"documents/{name}.docx", texts[name])
     pages = [check_pictures(release, f"documents/{name}.pdf") for name in sorted(files) if "pdf" in files[name]]
     if pages:
         yield Claim("pages", True, f"{sum(pages):,} pages are pictures alone: no text, no metadata")
@@ -63,7 +72,7 @@ def _documents(files: Mapping[str, set[str]], promises: Mapping[str, Any]) -> It
     expected = {f"document-{number:04}" for number in range(1, len(files) + 1)}
     same = len(files) == count and set(files) == expected
     yield Claim("documents", same, f"{len(files):,} documents" + (", as promised" if same else f", not {count:,}"))
-    allowed = {"text": [{"txt"}], "html": [{"txt", "html"}], "pdf": [{"txt"}, {"txt", "pdf"}]}[form]
+    allowed = [{"txt"}] * (form in ("text", "pdf")) + [{"txt", form}] * (form != "text")
     wrong = [name for name, suffixes in files.items() if suffixes not in allowed]
     detail = f"every document is in the form promised: {form}"
     yield Claim("form", not wrong, detail if not wrong else f"{wrong[0]} is not in the form promised: {form}")

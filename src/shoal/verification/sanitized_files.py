@@ -1,8 +1,10 @@
-"""The files of a sanitized release: text, a page that shows that text with bars, pages that are pictures."""
+"""The files of a sanitized release: text, a page or DOCX that shows that text with bars, pages that are pictures."""
 
 from __future__ import annotations
 
+import io
 import re
+import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from html import unescape
@@ -12,7 +14,7 @@ from shoal.verification.release_files import Refused, ReleaseFolder
 LARGEST_TEXT = 50_000_000  # bytes
 LARGEST_PICTURES = 2_000_000_000
 MOST_PIXELS = 60_000_000
-NAME = re.compile(r"documents/(document-\d{4,7})\.(txt|html|pdf)")
+NAME = re.compile(r"documents/(document-\d{4,7})\.(txt|html|docx|pdf)")
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 ENTITIES = ("&amp;", "&lt;", "&gt;")
 
@@ -90,6 +92,58 @@ def check_page(release: ReleaseFolder, file: str, text: str) -> None:
     strange = "<" in body or any(not body.startswith(ENTITIES, place.start()) for place in re.finditer("&", body))
     if strange or unescape(body) != text:
         raise Refused("page", "does not show the text of its document and nothing else", file)
+
+
+TYPES = """<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" \
+ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Override PartName="/word/document.xml" \
+ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>"""
+RELATIONS = """<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" \
+Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" \
+Target="word/document.xml"/></Relationships>"""
+BODY = re.compile(
+    r'<\?xml version="1.0" encoding="UTF-8" standalone="yes"\?>\n<w:document xmlns:w='
+    r'"http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body><w:p>(.*)</w:p></w:body></w:document>',
+    re.DOTALL,
+)
+RUN = re.compile(
+    r'<w:r>(?:<w:rPr><w:color w:val="FFFFFF"/><w:highlight w:val="black"/></w:rPr>)?(<w:t xml:space="preserve">)'
+)
+
+
+def check_docx(release: ReleaseFolder, file: str, text: str) -> None:
+    """Refuse a DOCX that has anything but the text: no other part, property, style or byte."""
+    content = release.read(file, LARGEST_TEXT)
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            body = BODY.fullmatch(archive.read("word/document.xml").decode())
+    except (zipfile.BadZipFile, KeyError, UnicodeDecodeError, NotImplementedError):
+        body = None
+    if body is None or content != _packed(
+        {"[Content_Types].xml": TYPES, "_rels/.rels": RELATIONS, "word/document.xml": body[0]}
+    ):
+        raise Refused("page", "is not a DOCX file that Shoal writes", file)
+    shown = (
+        RUN.sub(r"\1", body[1]).replace("</w:t></w:r>", "</w:t>").replace("</w:p><w:p>", "\n").replace("<w:tab/>", "\t")
+    )
+    shown = shown.replace('<w:t xml:space="preserve">', "").replace("</w:t>", "")
+    strange = "<" in shown or any(not shown.startswith(ENTITIES, place.start()) for place in re.finditer("&", shown))
+    # XML cannot hold these characters, and has one end of a line.
+    expected = re.sub("[\x0b\x0c\x1b\ufffe\uffff]", " ", text).replace("\r\n", "\n").replace("\r", "\n")
+    if strange or unescape(shown) != expected:
+        raise Refused("page", "does not show the text of its document and nothing else", file)
+
+
+def _packed(parts: Mapping[str, str]) -> bytes:
+    """An archive of these parts that says nothing of when, where and by what it was made."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name, part in parts.items():
+            entry = zipfile.ZipInfo(name)
+            entry.create_system = 3
+            archive.writestr(entry, part.encode())
+    return packed.getvalue()
 
 
 def check_pictures(release: ReleaseFolder, file: str) -> int:

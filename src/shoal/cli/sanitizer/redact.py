@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 def redact(
     work: Annotated[Path, typer.Argument(help="Work folder of shoal sanitize.", **options.path("WORK"))],
     out: Annotated[Path, typer.Option("-o", "--out", help="Release folder to create.", **options.path())],
-    form: Annotated[str, choice("Texts only, or pages with bars too", "text", "html", "pdf", flag="--format")] = "text",
+    form: Annotated[
+        str, choice("Texts only, or pages with bars too", "text", "html", "docx", "pdf", flag="--format")
+    ] = "text",
     accept_rest: Annotated[
         float | None,
         probability("Decide open items by a rule: mask entities from this probability on, remove blocks."),

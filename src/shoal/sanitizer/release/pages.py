@@ -1,19 +1,23 @@
-"""Sanitized documents as pages with bars: HTML, and PDF pages drawn as pictures.
+"""Sanitized documents as pages with bars: HTML, DOCX, and PDF pages drawn as pictures.
 
-All bars of HTML are of one height, and as wide as what they say: their size reveals nothing about what was there. Of a
-PDF each page is drawn as a picture, and what is masked is painted over in the picture. Nothing lies under a bar, for
-there is nothing but the picture. Pictures of the original are painted over as well, unless the owner keeps them: nobody
-has read what they show. Annotations and forms are not drawn.
+HTML and DOCX are made of the masked text alone. All bars are of one height, and as wide as what they say: their size
+reveals nothing about what was there. Of a PDF each page is drawn as a picture, and what is masked is painted over in
+the picture. Nothing lies under a bar, for there is nothing but the picture. Pictures of the original are painted over
+as well, unless the owner keeps them: nobody has read what they show. Annotations and forms are not drawn.
 """
 
 from __future__ import annotations
 
 import ctypes
+import io
+import re
+import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
+from itertools import pairwise
 from typing import Any
 
 from shoal.errors import InputError, MissingExtra
@@ -41,6 +45,42 @@ def html_page(text: str, spans: Sequence[tuple[int, int]]) -> str:
         parts += [escape(text[shown_until:start], quote=False), "<b>", escape(text[start:end], quote=False), "</b>"]
         shown_until = end
     return "".join([*parts, escape(text[shown_until:], quote=False), TAIL])
+
+
+WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+PACKAGE = "http://schemas.openxmlformats.org/package/2006"
+XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
+DOCX_PARTS = {
+    "[Content_Types].xml": f'{XML}<Types xmlns="{PACKAGE}/content-types"><Default Extension="rels" '
+    'ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Override PartName="/word/document.xml" '
+    'ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>',
+    "_rels/.rels": f'{XML}<Relationships xmlns="{PACKAGE}/relationships"><Relationship Id="rId1" '
+    'Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" '
+    'Target="word/document.xml"/></Relationships>',
+    "word/document.xml": f'{XML}<w:document xmlns:w="{WORD}"><w:body><w:p>%s</w:p></w:body></w:document>',
+}
+LETTERS, LETTERS_END = '<w:t xml:space="preserve">', "</w:t></w:r>"
+TAB, PARAGRAPH = "</w:t><w:tab/>" + LETTERS, "</w:p><w:p>"
+BLACKENED = '<w:rPr><w:color w:val="FFFFFF"/><w:highlight w:val="black"/></w:rPr>'
+NOT_IN_XML = re.compile("[\x0b\x0c\x1b\ufffe\uffff]")
+
+
+def docx_page(text: str, spans: Sequence[tuple[int, int]]) -> bytes:
+    """The masked text as DOCX, a paragraph per line; `spans` are the pseudonyms in it."""
+    bounds = [0, *(bound for span in spans for bound in span), len(text)]
+    runs = []
+    for number, (start, end) in enumerate(pairwise(bounds)):
+        begins = f"<w:r>{BLACKENED if number % 2 else ''}{LETTERS}"
+        shown = escape(NOT_IN_XML.sub(" ", text[start:end]), quote=False).replace("\t", TAB)
+        lines = re.split("\r\n?|\n", shown)
+        runs.append(begins + (LETTERS_END + PARAGRAPH + begins).join(lines) + LETTERS_END)
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name, part in DOCX_PARTS.items():
+            entry = zipfile.ZipInfo(name)  # of 1980
+            entry.create_system = 3
+            archive.writestr(entry, part.replace("%s", "".join(runs)).encode())
+    return packed.getvalue()
 
 
 @dataclass(frozen=True)
