@@ -151,7 +151,7 @@ def test_a_single_text_file_and_unknown_kinds_are_refused_with_the_kinds_that_wo
     assert "is a single text file; give a folder" in refusal(Corpus(write("a.txt", "text")))
     assert "is a single text file; give a folder" in refusal(Corpus(write("a.txt.gz", "text")))
     assert ".parquet, .jsonl or .dat" in refusal(Corpus(write("a.xlsx", "text")))
-    assert "one JSON object a line" in refusal(Corpus(write("a.json", "[]")))
+    assert "one JSON object per line" in refusal(Corpus(write("a.json", "[]")))
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")

@@ -161,7 +161,7 @@ def test_what_cannot_be_done_is_said_before_anything_runs(table: Path) -> None:
     look = look_at(table)
     with pytest.raises(InputError, match="no column is protected"):
         check_plan(Request.of("people.csv", {"drop": ["age"]}), look)
-    with pytest.raises(InputError, match="enter the strength"):
+    with pytest.raises(InputError, match="enter it in per cent"):
         check_plan(proposed(table, method="noise"), look)
     for fields, line in (
         ({"l": ["1.5"]}, "l=1.5 must be a whole number of at least 2"),

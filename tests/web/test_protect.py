@@ -209,7 +209,7 @@ def test_a_mistake_is_said_on_the_page_and_keeps_what_was_chosen(page: Page, pat
     page.get_by_label("Method").select_option("noise")
     page.locator("#percent").evaluate("field => { field.required = false; }")
     page.get_by_role("button", name="Protect", exact=True).click()
-    expect(page.get_by_role("alert").first).to_contain_text("enter the strength")
+    expect(page.get_by_role("alert").first).to_contain_text("enter it in per cent")
     expect(page.get_by_label("Records that look alike")).to_have_value("7")
     expect(page.get_by_role("group", name="height_cm").get_by_label("Drop")).to_be_checked()
     check_accessible(page)

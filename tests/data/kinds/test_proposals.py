@@ -121,7 +121,7 @@ def test_a_weight_that_gives_the_region_away_is_named() -> None:
 
 
 def test_a_word_as_missing_code_of_numbers_is_noted() -> None:
-    with pytest.warns(UserWarning, match="holds numbers alone, and the code is none"):
+    with pytest.warns(UserWarning, match="holds only numbers, and the code is not one"):
         without_codes(pa.table({"age": [1, 2]}), {"age": ["abc"]}, frozenset())
 
 
