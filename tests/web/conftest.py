@@ -16,6 +16,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from shoal.sample import write_sample
+from tests.web.clicks import COUNT
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 PATIENCE = 120_000  # milliseconds; the machine may be busy
@@ -61,6 +62,7 @@ def let_in(browser: Browser, workbench: Workbench) -> Iterator[BrowserContext]:
     """A browser that came with the token, which works once."""
     with browser.new_context() as context:
         context.set_default_timeout(PATIENCE)
+        context.add_init_script(COUNT)
         expect.set_options(timeout=PATIENCE)
         page = context.new_page()
         page.goto(workbench.address)

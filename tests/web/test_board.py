@@ -8,6 +8,7 @@ from pathlib import Path
 from playwright.sync_api import Page, expect
 
 from tests.web.accessibility import check_accessible
+from tests.web.clicks import clicks
 
 
 def test_a_release_has_a_page_for_the_board_in_two_versions(page: Page, people: Path) -> None:
@@ -19,6 +20,7 @@ def test_a_release_has_a_page_for_the_board_in_two_versions(page: Page, people: 
     frame = page.frame_locator("iframe.report")
     expect(frame.locator("main")).to_contain_text("How risky was the table before?")
     expect(page.locator("main")).to_contain_text("Keep this to yourself")
+    assert clicks(page) == 4
     check_accessible(page)
     page.get_by_role("button", name="The public version").click()
     expect(page.locator("main")).to_contain_text("It says nothing that the release does not")

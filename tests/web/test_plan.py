@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.web.accessibility import check_accessible
+from tests.web.clicks import clicks
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +63,7 @@ def test_an_audit_says_how_many_are_one_of_a_kind_and_leads_on(page: Page, wide:
     page.wait_for_url("**/audit/*")
     page.locator("[data-bulk=drop]").click()
     page.get_by_role("group", name="age").get_by_label("Protect").check()
+    assert clicks(page) == 4
     page.get_by_label("People the table was drawn from").fill("6000")
     page.get_by_role("button", name="Count", exact=True).click()
     # 60 records, 40 ages: 20 ages have two records, 20 have one.
@@ -69,3 +71,38 @@ def test_an_audit_says_how_many_are_one_of_a_kind_and_leads_on(page: Page, wide:
     check_accessible(page)
     page.get_by_role("link", name="Protect it").click()
     expect(page.locator("#summary")).to_contain_text("1 column protected")
+
+
+def test_a_survey_and_its_plan_on_another_machine_take_few_clicks(page: Page, tmp_path: Path) -> None:
+    """The household is recognised and the weight, too: what is left is one role, one treatment, k and l."""
+    survey, plan = tmp_path / "survey.csv", tmp_path / "plan.toml"
+    rows = [f"{row // 3},{20 + row * 7 % 50},{'NESW'[row // 3 % 4]},{row % 2},{1 + row % 9 / 10}" for row in range(90)]
+    survey.write_text("\n".join(["hhid,age,region,sick,weight", *rows]), encoding="utf-8")
+    page.goto(page.url + "protect")
+    page.get_by_label("Choose a file").set_input_files(survey)
+    page.wait_for_url("**/protect/*")
+    expect(page.locator("#summary")).to_contain_text("1 household, 1 weight")
+    page.get_by_role("group", name="sick").get_by_label("Confidential").check()
+    page.get_by_label("Records that look alike").fill("3")
+    page.get_by_label("Different confidential values").fill("2")
+    page.get_by_role("group", name="region").get_by_text("More about this column").click()
+    page.get_by_role("group", name="region").get_by_label("Treatment").select_option("keep")
+    expect(page.locator("#plan-line")).to_contain_text("region=keep")
+    page.get_by_text("The plan as a file").click()
+    with page.expect_download() as saved:
+        page.get_by_role("link", name="Save the plan").click()
+    saved.value.save_as(plan)
+    page.get_by_role("button", name="Protect", exact=True).click()
+    expect(page.get_by_role("status").first).to_contain_text("The release is made")
+    page.get_by_role("link", name="Save the release").click()
+    assert clicks(page) <= 12
+    before = clicks(page)
+    page.goto(page.url.partition("/jobs/")[0] + "/protect")  # as on another machine: the file and its plan
+    page.get_by_label("Choose a file").set_input_files(survey)
+    page.wait_for_url("**/protect/*")
+    page.get_by_text("The plan as a file").click()
+    page.locator("[data-drop=plan]").get_by_label("Choose a file").set_input_files(plan)
+    expect(page.get_by_label("Records that look alike")).to_have_value("3")
+    page.get_by_role("button", name="Protect", exact=True).click()
+    expect(page.get_by_role("status").first).to_contain_text("The release is made")
+    assert clicks(page) - before + 1 == 5
