@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from shoal.attacks.learned.distances import moebius
 from shoal.attacks.proof.families import OWA, Bilinear, Choquet, WeightedMean, nearest_semidefinite
-from shoal.errors import InputError
 from tests.reference import measures as slow
 
 FAMILIES = {
@@ -17,8 +16,6 @@ FAMILIES = {
     "OWA": OWA,
     "Choquet": Choquet,
     "submodular": lambda n: Choquet(n, submodular=True),
-    "2-additive": lambda n: Choquet(n, additive=2),
-    "3-additive": lambda n: Choquet(n, additive=3),
     "bilinear": Bilinear,
     "bilinear, not negative": lambda n: Bilinear(n, non_negative=True),
 }
@@ -93,16 +90,15 @@ def test_a_choquet_distance_is_the_integral_of_squares_with_its_measure(data) ->
     assert family.features(differences) @ parameters == pytest.approx(expected, abs=1e-9)
 
 
-def test_choquet_holds_the_owas_it_has_the_sets_for() -> None:
+def test_choquet_holds_the_owas_that_are_submodular_if_it_must_be() -> None:
     differences, falling, rising = np.array([3.0, -1.0, 2.0]), np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.3, 0.5])
     # 0.5 * 9 + 0.3 * 4 + 0.2 * 1 and 0.2 * 9 + 0.3 * 4 + 0.5 * 1
-    for family in (Choquet(3), Choquet(3, additive=3)):
-        assert family.features(differences) @ family.ordered(falling) == pytest.approx(5.9)
-        assert family.features(differences) @ family.ordered(rising) == pytest.approx(3.5)
+    family = Choquet(3)
+    assert family.features(differences) @ family.ordered(falling) == pytest.approx(5.9)
+    assert family.features(differences) @ family.ordered(rising) == pytest.approx(3.5)
     submodular = Choquet(3, submodular=True)
     assert submodular.features(differences) @ submodular.ordered(falling) == pytest.approx(5.9)
     assert submodular.ordered(rising) is None
-    assert Choquet(3, additive=2).ordered(falling) is None
 
 
 @given(st.data())
@@ -114,68 +110,13 @@ def test_choquet_allows_exactly_the_monotone_and_the_submodular_measures(data) -
     monotone = slow.is_monotone(mu)
     assert bool(np.all(any_measure.rows() @ parameters >= 0)) == monotone
     assert bool(np.all(submodular.rows() @ parameters >= 0)) == (monotone and slow.is_submodular(mu))
-    assert any_measure.allows(parameters) == monotone
-    assert submodular.allows(parameters) == (monotone and slow.is_submodular(mu))
     if monotone:
         assert np.all(np.abs(parameters) <= any_measure.upper)
         assert any_measure.lower == -any_measure.upper
 
 
-def two_additive_of_nine(weights, pairs):
-    """The parameters of these single attributes and pairs, and their family."""
-    family = Choquet(9, additive=2)
-    place_of = {one: place for place, one in enumerate(family.sets.tolist())}
-    parameters = np.zeros(family.size)
-    parameters[:9] = weights
-    for (one, other), value in pairs.items():
-        parameters[place_of[1 << one | 1 << other]] = value
-    return family, parameters
-
-
-def test_what_many_attributes_break_is_found_set_by_set() -> None:
-    # The first attribute weighs 0.1 alone, and loses 0.06 beside the second and 0.06 beside the third: fine with one
-    # of them, not with both.
-    weights = np.array([0.1, 0.1, 0.1, 0.2, 0.1, 0.1, 0.1, 0.1, 0.22])
-    family, parameters = two_additive_of_nine(weights, {(0, 1): -0.06, (0, 2): -0.06})
-    assert parameters.sum() == pytest.approx(1.0)
-    assert not slow_growth_is_fine(family, parameters)
-    assert np.all(family.rows() @ parameters >= 0)  # what is asked for at first does not show it
-    assert not family.allows(parameters)
-    # With one of the two it is fine.
-    family, parameters = two_additive_of_nine(weights, {(0, 1): -0.06, (3, 8): -0.06})
-    assert slow_growth_is_fine(family, parameters)
-    assert family.allows(parameters)
-
-
-def slow_growth_is_fine(family, parameters):
-    mu = family.measure(parameters)
-    numbers = np.arange(len(mu))
-    return all(np.all(mu[numbers | 1 << one] >= mu[numbers] - 1e-12) for one in range(family.n))
-
-
-def test_pairs_that_tell_more_together_break_submodularity_of_many_attributes() -> None:
-    parameters = two_additive_of_nine(np.full(9, 0.1), {(2, 7): 0.1})[1]
-    family = Choquet(9, additive=2, submodular=True)
-    assert not family.allows(parameters)
-    assert Choquet(9, additive=2).allows(parameters)
-    less_together = two_additive_of_nine(np.full(9, 0.125), {(2, 7): -0.125})[1]
-    assert family.allows(less_together)
-
-
 def test_sets_come_by_size_then_by_number() -> None:
-    assert Choquet(4, additive=2).sets.tolist() == [1, 2, 4, 8, 3, 5, 6, 9, 10, 12]
-    assert Choquet(2, additive=3).sets.tolist() == [1, 2, 3]
-    assert sorted(Choquet(4).sets.tolist()) == list(range(1, 16))
-
-
-def test_a_k_additive_measure_has_no_parameters_of_larger_sets() -> None:
-    for n, largest, size in ((5, 1, 5), (5, 2, 5 + 10), (9, 3, 9 + 36 + 84), (2, 3, 3)):
-        family = Choquet(n, additive=largest)
-        assert family.size == len(family.sets) == size
-        assert max(int(one).bit_count() for one in family.sets) == min(n, largest)
-    # The measure has all sets nonetheless: of 0.5, 0.3 and 0.4 that lose 0.1, 0 and 0.1 in pairs.
-    mu = Choquet(3, additive=2).measure(np.array([0.5, 0.3, 0.4, -0.1, 0.0, -0.1]))
-    assert mu == pytest.approx([0.0, 0.5, 0.3, 0.7, 0.4, 0.9, 0.6, 1.0])
+    assert Choquet(4).sets.tolist() == [1, 2, 4, 8, 3, 5, 6, 9, 10, 12, 7, 11, 13, 14, 15]
 
 
 def test_families_say_what_they_are() -> None:
@@ -185,19 +126,9 @@ def test_families_say_what_they_are() -> None:
         "OWA",
         "Choquet",
         "Choquet, submodular",
-        "2-additive Choquet",
-        "3-additive Choquet",
         "bilinear",
         "bilinear, not negative",
     ]
-
-
-@pytest.mark.parametrize("make", [lambda: Choquet(8), lambda: Choquet(17, additive=2), lambda: Choquet(5, additive=4)])
-def test_too_many_sets_are_refused_with_a_remedy(make) -> None:
-    with pytest.raises(InputError, match="attributes") as refusal:
-        make()
-    assert "additive" in str(refusal.value)
-    assert "\n" not in str(refusal.value)
 
 
 @given(st.integers(1, 5), st.integers(0, 2**32 - 1))

@@ -23,7 +23,6 @@ INCLUSIONS = (
     ("choquet", "weighted-mean"),
     ("choquet", "owa"),
     ("choquet", "choquet-submodular"),
-    ("choquet-2-additive", "weighted-mean"),
     ("bilinear", "weighted-mean"),
     ("bilinear-semidefinite", "weighted-mean"),
 )
@@ -216,12 +215,8 @@ def test_what_cannot_be_done_is_said_in_a_line(given, said) -> None:
 
 
 def test_too_many_attributes_for_all_sets_are_refused_with_a_way_out() -> None:
-    with pytest.raises(
-        InputError, match=r"8 attributes has 255 parameters; .* choquet-2-additive or choquet-3-additive"
-    ):
+    with pytest.raises(InputError, match=r"8 attributes has 255 parameters; .* use weighted-mean or owa"):
         LearnedLinkage("choquet").run(*masked(10, 8, 0.1))
-    found = LearnedLinkage("choquet-2-additive", nodes=1).run(*masked(10, 8, 0.1))
-    assert found.rate.rate == 1.0
 
 
 def test_nothing_to_compare_is_refused() -> None:

@@ -21,7 +21,6 @@ FAMILIES = {
     "bilinear, not negative": lambda n: Bilinear(n, non_negative=True),
     "Choquet": Choquet,
     "submodular": lambda n: Choquet(n, submodular=True),
-    "2-additive": lambda n: Choquet(n, additive=2),
 }
 
 
@@ -183,15 +182,6 @@ def test_learned_measures_are_monotone_and_submodular_where_asked_for(seed) -> N
         assert (mu[0], mu[-1]) == (0.0, pytest.approx(1.0))
         assert slow.is_monotone(mu + 1e-8 * np.array([one.bit_count() for one in range(8)]))
         assert slow.is_submodular(mu, 1e-7) or not submodular
-
-
-def test_a_measure_of_many_attributes_is_monotone_though_few_rows_were_asked_for() -> None:
-    records, family = side_by_side(*noisy(16, 8, 1.6)), Choquet(8, additive=2)
-    optimum = learn(Rivals(records, family), [], Limits(nodes=20))
-    mu, numbers = family.measure(optimum.parameters), np.arange(256)
-    assert optimum.found > 0
-    for one in range(8):
-        assert np.all(mu[numbers | 1 << one] >= mu[numbers] - 1e-7)
 
 
 def test_records_that_count_nothing_are_not_looked_for() -> None:

@@ -2,8 +2,7 @@
 
 The most general is the Choquet integral with a fuzzy measure: a weight for every set of attributes. A set is numbered
 by its bits: {0, 2, 4} of five attributes is 10101, 21. A measure mu has 2^n entries, mu[0] = 0 and mu[-1] = 1; its
-Moebius transform m has as many, mu[A] the sum of m[B] over the subsets B of A. A measure is k-additive when m is 0 for
-sets of more than k attributes.
+Moebius transform m has as many, mu[A] the sum of m[B] over the subsets B of A.
 
 Sources: Choquet (1953); Grabisch, "k-order additive discrete fuzzy measures" (1997), for interactions.
 """

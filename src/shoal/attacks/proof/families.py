@@ -4,7 +4,7 @@ A family of distances of n attributes has `size` parameters between `lower` and 
 
     features         of differences (..., n), (..., size)
     plain, weighted  the parameters that make it the arithmetic mean, and a weighted one
-    rows, allows     which parameters are allowed: rows @ parameters >= 0, and what more is asked for
+    rows             which parameters are allowed: rows @ parameters >= 0
     sums_to_one      whether parameters sum to 1
     non_negative     whether distances of the data must be shown not to be negative
     distance         what records are compared by
@@ -23,9 +23,7 @@ from shoal.errors import InputError
 from shoal.kernels import Floats, Ints
 
 MOST_FOR_ALL_SETS = 7  # attributes: 2^n - 1 parameters
-MOST_ADDITIVE = 16  # attributes for which all 2^n sets are looked through for one that breaks monotonicity
 LEAST = 1e-4  # of a weight that must not be zero
-BROKEN = 1e-8  # what must grow may shrink by so much, which is rounding
 
 
 class _Simplex:
@@ -42,9 +40,6 @@ class _Simplex:
 
     def rows(self) -> Floats:
         return np.eye(self.n) - self.lower
-
-    def allows(self, parameters: Floats) -> bool:
-        return True
 
 
 class WeightedMean(_Simplex):
@@ -84,31 +79,23 @@ class OWA(_Simplex):
 class Choquet:
     """A weight for every set of attributes, by the Moebius transform of a fuzzy measure.
 
-    With `additive` k only sets of up to k attributes have a parameter of their own. A submodular measure makes the
-    distance a metric.
+    A submodular measure makes the distance a metric.
     """
 
     sums_to_one, non_negative = True, False
 
-    def __init__(self, n: int, *, additive: int | None = None, submodular: bool = False) -> None:
-        largest = n if additive is None else additive
-        if additive is None and n > MOST_FOR_ALL_SETS:
+    def __init__(self, n: int, *, submodular: bool = False) -> None:
+        if n > MOST_FOR_ALL_SETS:
             raise InputError(
                 f"the Choquet integral of {n} attributes has {2**n - 1} parameters; give up to {MOST_FOR_ALL_SETS} "
-                "attributes, or use choquet-2-additive or choquet-3-additive"
+                "attributes, or use weighted-mean or owa"
             )
-        if additive is not None and (additive not in (1, 2, 3) or n > MOST_ADDITIVE):
-            raise InputError(
-                f"a {additive}-additive measure of {n} attributes is not supported; "
-                f"additive is 1, 2 or 3, and attributes are up to {MOST_ADDITIVE}"
-            )
-        self.n, self.additive, self.submodular = n, additive, submodular
-        of_size = (_sets_of(n, size) for size in range(1, min(largest, n) + 1))
-        self.sets: Ints = np.array([number for numbers in of_size for number in numbers], dtype=np.int64)
+        self.n, self.submodular = n, submodular
+        numbers = range(1, 2**n)
+        self.sets: Ints = np.array(sorted(numbers, key=lambda number: (number.bit_count(), number)), dtype=np.int64)
         self.size = len(self.sets)
-        self.lower, self.upper = -(2.0 ** (min(n, largest) - 1)), 2.0 ** (min(n, largest) - 1)
-        kind = "" if additive is None or additive >= n else f"{additive}-additive "
-        self.name = f"{kind}Choquet" + (", submodular" if submodular else "")
+        self.lower, self.upper = -(2.0 ** (n - 1)), 2.0 ** (n - 1)
+        self.name = "Choquet, submodular" if submodular else "Choquet"
 
     def features(self, differences: Floats) -> Floats:
         squares = differences * differences
@@ -132,8 +119,8 @@ class Choquet:
         return parameters
 
     def ordered(self, weights: Floats) -> Floats | None:
-        """The parameters that make it this OWA; None when so few sets cannot express it."""
-        if self.size < 2**self.n - 1 or (self.submodular and np.any(np.diff(weights) > 0)):
+        """The parameters that make it this OWA; None when it is not submodular and should be."""
+        if self.submodular and np.any(np.diff(weights) > 0):
             return None
         return moebius(Ordered(weights).mu)[self.sets]
 
@@ -150,28 +137,13 @@ class Choquet:
         return [" & ".join(names[i] for i in range(self.n) if attributes >> i & 1) for attributes in self.sets.tolist()]
 
     def rows(self) -> Floats:
-        """All that monotonicity and submodularity ask for, where that is not too much."""
-        numbers = np.arange(2**self.n if self.n <= MOST_FOR_ALL_SETS else 1)
-        rows = [self._added(bit, numbers[numbers & bit == 0]) for bit in 1 << np.arange(self.n)]
-        if self.submodular and self.n <= MOST_FOR_ALL_SETS:
-            rows += [-self._added(i | j, numbers[numbers & (i | j) == 0]) for i, j in self._pairs]
+        """What monotonicity and submodularity ask for."""
+        numbers = np.arange(2**self.n)
+        bits = (1 << np.arange(self.n)).tolist()
+        rows = [self._added(bit, numbers[numbers & bit == 0]) for bit in bits]
+        if self.submodular:
+            rows += [-self._added(i | j, numbers[numbers & (i | j) == 0]) for i, j in combinations(bits, 2)]
         return np.concatenate(rows)
-
-    def allows(self, parameters: Floats) -> bool:
-        mu, numbers = self.measure(parameters), np.arange(2**self.n)
-        for bit in 1 << np.arange(self.n):
-            without = numbers[numbers & bit == 0]
-            if np.any(mu[without | bit] - mu[without] < -BROKEN):
-                return False
-        for i, j in self._pairs if self.submodular else ():
-            without = numbers[numbers & (i | j) == 0]
-            if np.any(mu[without | i | j] + mu[without] - mu[without | i] - mu[without | j] > BROKEN):
-                return False
-        return True
-
-    @property
-    def _pairs(self) -> list[tuple[int, int]]:
-        return list(combinations((1 << np.arange(self.n)).tolist(), 2))
 
     def _added(self, joining: int, sets: Ints) -> Floats:
         """What attributes that join each of some sets add beyond what fewer of them would: sums of parameters.
@@ -181,11 +153,6 @@ class Choquet:
         inside = self.sets[None, :] & ~(sets[:, None] | joining) == 0
         those: Floats = (inside & (self.sets & joining == joining)).astype(np.float64)
         return those
-
-
-def _sets_of(n: int, size: int) -> list[int]:
-    """The sets of this size, by number."""
-    return sorted(sum(1 << attribute for attribute in chosen) for chosen in combinations(range(n), size))
 
 
 class Bilinear:
@@ -215,9 +182,6 @@ class Bilinear:
 
     def rows(self) -> Floats:
         return np.empty((0, self.size))
-
-    def allows(self, parameters: Floats) -> bool:
-        return True
 
     def distance(self, parameters: Floats) -> BilinearForm:
         return BilinearForm(self.matrix(parameters))
@@ -258,8 +222,6 @@ DISTANCES: Mapping[str, Callable[[int], Family]] = {
     "bilinear-semidefinite": Bilinear,
     "choquet": Choquet,
     "choquet-submodular": lambda n: Choquet(n, submodular=True),
-    "choquet-2-additive": lambda n: Choquet(n, additive=2),
-    "choquet-3-additive": lambda n: Choquet(n, additive=3),
 }
 
 

@@ -43,7 +43,7 @@ class LearnedLinkage:
     Parameters
     ----------
     distance : {"weighted-mean", "weighted-mean-positive", "owa", "bilinear", "bilinear-non-negative",
-        "bilinear-semidefinite", "choquet", "choquet-submodular", "choquet-2-additive", "choquet-3-additive"}
+        "bilinear-semidefinite", "choquet", "choquet-submodular"}
     seconds : float
         Time after which the best found is returned, with the bound that is known by then.
     nodes : int
@@ -138,7 +138,7 @@ def _starts(records: Records, family: Family, seconds: float, nodes: int | None)
         return starts + [family.parameters(matrix @ matrix.T) for matrix in maps]
     orders = _simpler(records, OWA(n), seconds / 2, nodes)
     starts += [parameters for weights in orders if (parameters := family.ordered(weights)) is not None]
-    if family.size == 2**n - 1 and not family.submodular:
+    if not family.submodular:
         for begin in (family.measure(starts[0]), Ordered(orders[0]).mu):
             starts += [moebius(learned.mu)[family.sets] for learned in learn_measure(records, rows, begin)[1:]]
     return starts

@@ -154,7 +154,7 @@ def learn(rivals: Rivals, starts: list[Floats], limits: Limits) -> Optimum:
         parameters, lost_part = solution
         broken = _nearest(rivals, parameters, lost_part, ADDED, ASKED - TOLERANCE)
         negative = _negative(rivals, parameters) if family.non_negative else np.empty((0, family.size))
-        if not len(negative) and family.allows(parameters) and (value := rivals.found(parameters)) > found:
+        if not len(negative) and (value := rivals.found(parameters)) > found:
             best, found = parameters, value
         if not program.add(broken) + program.add_always(negative):
             break  # what is left differs by less than the margin
