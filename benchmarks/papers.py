@@ -42,8 +42,9 @@ def made(found: Tables) -> str:
     for paper, title in PAPERS.items():
         parts.append(f"## {title}\n\n| | what | paper | Shoal |\n|---|---|---|---|")
         for entry in (entry for entry in entries if entry["paper"] == paper):
-            ours = filled(entry["ours"], found) if "ours" in entry else f"not comparable: {entry['reason']}"
-            parts.append(f"| {entry['item']} | {entry['subject']} | {entry.get('theirs', '')} | {ours} |")
+            ours = filled(entry["ours"] if "ours" in entry else f"not comparable: {entry['reason']}", found)
+            theirs = entry.get("theirs", "no value printed")
+            parts.append(f"| {entry['item']} | {entry['subject']} | {theirs} | {ours} |")
         parts.append("")
     return "\n".join(parts)
 
