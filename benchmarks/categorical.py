@@ -17,6 +17,8 @@ from shoal import CategoricalMicroaggregation
 
 COLUMNS = ("occupation", "native-country")
 KS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 1800)
+TIED = (4, 8, 16, 1800)
+TIMED = (2, 16, 128, 1800)
 METHODS: dict[str, Callable[..., Any]] = {
     "SA-MDAV": CategoricalMicroaggregation,
     "refined": partial(CategoricalMicroaggregation, refine=True),
@@ -98,7 +100,7 @@ def ties(people: pd.DataFrame, wordnet: Any) -> list[dict[str, Any]]:
 
     random = np.random.default_rng(0)
     rows = []
-    for k in (4, 8, 16, 1800):
+    for k in TIED:
         model = CategoricalMicroaggregation(k, ontology=wordnet).fit(people)
         tuples = tuples_of(model, people)
         losses = []
@@ -128,7 +130,7 @@ def speed(people: pd.DataFrame, wordnet: Any) -> list[dict[str, Any]]:
     """From tuples with counts to groups, representatives and loss: against the twin, and with every row twice."""
     twice = pd.concat([people, people], ignore_index=True)
     rows = []
-    for k in (2, 16, 128, 1800):
+    for k in TIMED:
         model = CategoricalMicroaggregation(k, ontology=wordnet).fit(people)
         one, two = tuples_of(model, people), tuples_of(model, twice)
         ours, doubled = (measure.best_of(100, partial(group, model, some)) for some in (one, two))

@@ -25,7 +25,13 @@ SMALL: dict[str, dict[str, Any]] = {
         "DRAWS": 1, "SECONDS": 0.3, "RECORDS": 60, "FILES": {"M4-28": ((2, 2), (2, 8))}, "SIZES": (3,), "SWAPS": (1,),
         "NOISES": (6,), "HEURISTIC": ("M4-28",), "PROTECTIONS": ("RS-5", "Mic3-9"), "KNOWN": 50, "SPLITS": 1,
     },
+    "learned": {"RECORDS": 60, "LIMIT": 0.3, "FILES": {"M4-28": ((2, 2), (2, 8))}},
     "index": {"START": 50, "EVERY": 50},
+    "categorical": {"KS": (2,), "ORDERS": 1, "TIED": (4,), "TIMED": (2,)},
+    "sketches": {
+        "COLLECTIONS": ("R8",), "PARAMETERS": {"k-variance": (2,), "delta": (0.2,), "crowd": (2,)},
+        "ITEMS": {1_000: "R8"}, "DELTAS": (0.2,), "KEYS": range(1), "COMPONENTS": (64,), "MONTE_CARLO": 100,
+    },
 }  # fmt: skip
 PARTS: dict[str, tuple[str, ...]] = {
     "documents": ("r8",),  # not the passages, in processes of their own
@@ -34,7 +40,10 @@ PARTS: dict[str, tuple[str, ...]] = {
     "linkage": ("linkage",),
 }
 # The others start servers, browsers or models, or take minutes; mypy sees whether what they call is there.
-QUICK = ("tables", "refinement", "documents", "semantic", "utility", "linkage", "learned_paper", "index")
+QUICK = (
+    "tables", "refinement", "documents", "documents_paper", "semantic", "utility", "categorical", "linkage",
+    "learned", "learned_paper", "sketches", "index",
+)  # fmt: skip
 
 
 def main(names: Sequence[str]) -> int:
