@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks import data, measure
-from benchmarks.truthful_baselines import mondrian, sdcmicro_blanks
+from benchmarks.truthful_baselines import mondrian, people_alone, sdcmicro_blanks
 
 KS = (5, 10, 25)
 BEST = 25.0  # seconds of search
@@ -40,6 +40,7 @@ class Shown:
     middles: Floats  # (n, 2)
     sets: list[Floats]  # per column of codes (n, values): the chance of each value
     losses: Floats  # (n, columns)
+    alone: int = 0  # people whose values fit one row only
 
 
 def adult() -> Table:
@@ -110,6 +111,7 @@ def compared(name: str, table: Table, k: int, method: str) -> dict[str, Any]:
         "changed %": 0.0,
         "blank %": 100 * float(blank.mean()),
         "blanks": int(blank.sum()),
+        "found alone": shown.alone,
         "regression error": regression_error(table, shown),
         "regional error %": regional_error(table, shown),
         "CPU s": cpu,
@@ -220,7 +222,7 @@ def blanked(table: Table, k: int, *, twin: bool) -> Shown:
     losses = np.column_stack([np.tile((BANDS - 1) / np.ptp(table.numbers, axis=0), (len(codes), 1)), 0.0 * table.codes])
     middles = low + bands * BANDS + (BANDS - 1) / 2
     sets = [np.eye(column.max() + 1)[column] for column in table.codes.T]
-    return Shown(middles, sets, np.where(blanks, np.nan, losses))
+    return Shown(middles, sets, np.where(blanks, np.nan, losses), people_alone(codes, blanks))
 
 
 METHODS = {

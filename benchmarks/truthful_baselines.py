@@ -68,3 +68,13 @@ def sdcmicro_blanks(codes: Ints, k: int) -> NDArray[np.bool_]:
 def _crowds(cells: Ints) -> Ints:
     _, key_of_row, counts = np.unique(cells, axis=0, return_inverse=True, return_counts=True)
     return counts[key_of_row.ravel()].astype(np.int64)
+
+
+def people_alone(codes: Ints, blanks: NDArray[np.bool_]) -> int:
+    """People whose values, all known, fit one released row only."""
+    people, person_of_row = np.unique(codes, axis=0, return_inverse=True)
+    rows, counts = np.unique(np.where(blanks, -1, codes), axis=0, return_counts=True)
+    fits = np.ones((len(people), len(rows)), dtype=np.bool_)
+    for known, shown in zip(people.T, rows.T, strict=True):
+        fits &= (known[:, None] == shown) | (shown == -1)
+    return int(np.sum((fits @ counts)[person_of_row.ravel()] == 1))

@@ -71,7 +71,7 @@ def test_kept_values_are_true_and_rare_ones_are_withheld(tmp_path: Path) -> None
     ]
 
 
-def test_kept_regions_among_which_no_group_could_be_diverse_are_withheld(tmp_path: Path) -> None:
+def test_a_kept_region_without_diversity_is_refused_for_withholding_it_would_tell_its_illness(tmp_path: Path) -> None:
     data = pd.DataFrame(
         {
             "region": list("aaabbb"),
@@ -79,8 +79,8 @@ def test_kept_regions_among_which_no_group_could_be_diverse_are_withheld(tmp_pat
             "illness": ["flu", "flu", "flu", "flu", "gout", "flu"],
         }
     )
-    made = release(data, tmp_path, confidential=["illness"], l=2, treat={"region": "keep"})
-    assert set(load(made.folder).table["region"].to_pylist()) == {"b"}
+    with pytest.raises(InputError, match="1 of the 2 combinations of kept values"):
+        release(data, tmp_path, confidential=["illness"], l=2, treat={"region": "keep"})
 
 
 def test_generalised_columns_show_the_smallest_band_and_set_of_their_group(tmp_path: Path) -> None:

@@ -110,7 +110,6 @@ _REASONS = (
     "the originals are encrypted, and nobody has all of them|in no group yet|a quasi-identifier is missing",
     "more records than k people have",
     "fewer than k records have these values of the kept columns",
-    "records with these values of the kept columns have too few confidential values",
     "fewer than k newcomers: they wait for a later release",
     "newcomers with fewer than l values: coming later, among others, they would tell them",
     "others of the group left or have other values, which would show if these stayed",

@@ -77,7 +77,8 @@ def check_strata(
     if broken:
         raise InputError(
             f"{{option}} cannot be held for {broken} of the {len(strata)} combinations of kept values: their records "
-            "are too unlike all others; ask for less, recode the kept columns, or keep fewer",
+            "have too few values, or others than all have, and withholding them would tell; ask for less, recode the "
+            "kept columns, or generalise them",
             promises.asked,
         )
 

@@ -30,17 +30,14 @@ from shoal.data.parts import LoadedPart
 from shoal.errors import InputError
 from shoal.methods.blocks.executors import memory_of
 from shoal.methods.blocks.tree import sample_keys
-from shoal.promises.diversity import reachable
 from shoal.promises.people import MORE_RECORDS, had_once, rows_to_keep
-from shoal.promises.values import counted_values, person_numbers
+from shoal.promises.values import person_numbers
 from shoal.release.tables.columns import ColumnPlan, TableOptions
 from shoal.release.tables.rows import Floats, Ints, TableLayout, TableRows, spelt
 from shoal.release.tables.weights import checked_weights
-from shoal.request.options import GroupPromises
 
 INCOMPLETE = "a quasi-identifier is missing"
 RARE = "fewer than k records have these values of the kept columns"
-UNDIVERSE = "records with these values of the kept columns have too few confidential values"
 KEPT = ", or pass {option} group, impute or withhold"  # what else can be done with gaps
 LARGEST_CROWD = 2**31  # that anybody may ask for
 UNIT = 1126  # sums are whole multiples of 2**-1126, which every float64 with its 53 digits is one of
@@ -118,7 +115,7 @@ def complete_part(loaded: LoadedPart, plan: ColumnPlan, options: TableOptions) -
     names = np.array([f"{prefix}{row + 1}" for row in row_numbers], dtype=object)
     reasons = np.where(complete, "", INCOMPLETE).astype(object)
     if plan.has_strata:
-        _withhold_rare(reasons, others, plan, promises, None if "person" in crowd else crowd.get("own_k"))
+        _withhold_rare(reasons, others, plan, None if "person" in crowd else crowd.get("own_k"))
         complete = reasons == ""
     rows = np.flatnonzero(complete)
     if not loaded.part:
@@ -195,19 +192,17 @@ def _strata(others: pa.Table, plan: ColumnPlan, rows: Ints) -> list[Ints]:
     return np.split(rows[order], np.flatnonzero(np.diff(strata[order])) + 1)
 
 
-def _withhold_rare(
-    reasons: NDArray[Any], others: pa.Table, plan: ColumnPlan, promises: GroupPromises, own_k: Ints | None
-) -> None:
-    """Withhold rows whose values of kept columns too few records share, or that no group could be diverse with."""
-    values = [values_of(others[name]) for name in plan.schema.roles.confidential]
+def _withhold_rare(reasons: NDArray[Any], others: pa.Table, plan: ColumnPlan, own_k: Ints | None) -> None:
+    """Withhold rows whose values of kept columns too few records share.
+
+    None is withheld for its confidential values: that would tell them.
+    """
     for rows in _strata(others, plan, np.flatnonzero(reasons == "")):
         while own_k is not None and (own_k[rows] > len(rows)).any():  # without them, others may lack company, too
             reasons[rows[own_k[rows] > len(rows)]] = RARE
             rows = rows[own_k[rows] <= len(rows)]
         if len(rows) < plan.method.k:
             reasons[rows] = RARE
-        elif promises.l is not None and not all(reachable(promises, counted_values(column[rows])) for column in values):
-            reasons[rows] = UNDIVERSE
 
 
 def _people(column: pa.ChunkedArray, name: str) -> Ints:
