@@ -22,33 +22,6 @@ def tied_rows(X: list[Row], query: Row, relative: float, absolute: float) -> tup
     return min(distances), {row for row, distance in enumerate(distances) if distance <= bar}
 
 
-def nearest_by_both(
-    one: list[Row], other: list[Row], targets_one: list[Row], targets_other: list[Row], relative: float, slack: Row
-) -> list[list[int]]:
-    counts = []
-    for target_one, target_other in zip(targets_one, targets_other, strict=True):
-        near_one = tied_rows(one, target_one, relative, slack[0])[1]
-        near_other = tied_rows(other, target_other, relative, slack[1])[1]
-        counts.append([len(near_one), len(near_other), len(near_one & near_other)])
-    return counts
-
-
-def nearest_tell(
-    known: list[Row],
-    secret: Row,
-    targets: list[Row],
-    truths: Row,
-    tolerance: float,
-    relative: float,
-    absolute: float,
-) -> list[float]:
-    shares = []
-    for target, truth in zip(targets, truths, strict=True):
-        near = tied_rows(known, target, relative, absolute)[1]
-        shares.append(sum(abs(secret[row] - truth) <= tolerance for row in near) / len(near))
-    return shares
-
-
 def pattern(original: Record, masked: Record, rule: Rule) -> int:
     """One bit a column: numbers within their tolerance, then labels that agree by their table."""
     tolerance, agree = rule

@@ -8,21 +8,23 @@ notion of singling out" (2020).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
 
 from shoal.attacks.distance import RELATIVE, standard
 from shoal.attacks.rates import check_count, log_choose, near_by_chance, rate_of, sample_rows
 from shoal.data.pairs import NumericPair, numeric_control, numeric_pair
 from shoal.errors import InputError
 from shoal.kernels import Floats, Ints
-from shoal.kernels.linking.nearest import nearest_by_both, nearest_tell
 from shoal.results.attacks import Rate
 
 POOL = 10  # descriptions thought of for every one that is used
+CELLS = 4_000_000  # distances held at a time: 32 MB
 
 
 @dataclass(frozen=True)
@@ -205,15 +207,20 @@ class Linkability:
 
 def _meet(released: Floats, targets: Floats, halves: tuple[list[int], list[int]]) -> Floats:
     """The chance of each target that its two halves lead to the same released record."""
-    compared = []
-    slack = []
-    for columns in halves:
-        scale = standard(released[:, columns], targets[:, columns])
-        compared.append((np.ascontiguousarray(scale(released[:, columns]).T), scale(targets[:, columns])))
-        slack.append(scale.rounding)
-    (first, first_targets), (second, second_targets) = compared
-    counts = nearest_by_both(first, second, first_targets, second_targets, RELATIVE, np.array(slack))
-    return np.asarray(counts[:, 2] / (counts[:, 0] * counts[:, 1]))
+    chances = np.empty(len(targets))
+    both = (_nearest(released[:, columns], targets[:, columns]) for columns in halves)
+    for (rows, one), (_, other) in zip(*both, strict=True):
+        chances[rows] = np.sum(one & other, axis=1) / (one.sum(axis=1) * other.sum(axis=1))
+    return chances
+
+
+def _nearest(released: Floats, targets: Floats) -> Iterator[tuple[Ints, NDArray[np.bool_]]]:
+    """Blocks of targets, and which released records are nearest to each, rounding aside, (targets, n)."""
+    scale = standard(released, targets)
+    records = scale(released)
+    for rows in np.array_split(np.arange(len(targets)), -(-len(targets) * len(records) // CELLS)):
+        distances = cdist(scale(targets[rows]), records)
+        yield rows, distances <= distances.min(axis=1, keepdims=True) * (1.0 + RELATIVE) + scale.rounding
 
 
 class AttributeInference:
@@ -267,14 +274,8 @@ class AttributeInference:
 def _tell(released: Floats, targets: Floats, secret: int, tolerance: float) -> Floats:
     """The chance of each target that the nearest released record reveals its secret."""
     known = np.arange(released.shape[1]) != secret
-    scale = standard(released[:, known], targets[:, known])
-    chances: Floats = nearest_tell(
-        np.ascontiguousarray(scale(released[:, known]).T),
-        np.ascontiguousarray(released[:, secret]),
-        scale(targets[:, known]),
-        np.ascontiguousarray(targets[:, secret]),
-        tolerance,
-        RELATIVE,
-        scale.rounding,
-    )
+    chances = np.empty(len(targets))
+    for rows, near in _nearest(released[:, known], targets[:, known]):
+        right = np.abs(released[:, secret] - targets[rows][:, [secret]]) <= tolerance
+        chances[rows] = np.sum(near & right, axis=1) / near.sum(axis=1)
     return chances

@@ -1,4 +1,4 @@
-"""All pairs of two tables, without a matrix of them: the nearest records, and on which columns records agree.
+"""All pairs of two tables, without a matrix of them: the nearest sketches, and on which columns records agree.
 
 Records come columns first (d, n), so that one record is compared with all of them in a few sweeps. A pattern of
 agreement is a number with one bit per column, the lowest for the first.
@@ -16,77 +16,6 @@ from shoal.kernels.threads import runs, side_by_side
 
 ROUNDING = 1e-9  # squared distances that differ by less, as a share of the squared length, are equal
 SHARES = 8  # of the work; not the number of threads, so that memory and result do not depend on it
-
-
-@njit(cache=True, nogil=True)
-def _distances(columns: Floats, target: Floats, distances: Floats) -> None:
-    """Squared distance of a target to every record, given columns first (d, n), into `distances`."""
-    distances[:] = 0.0
-    for column in range(columns.shape[0]):
-        for row in range(columns.shape[1]):
-            difference = columns[column, row] - target[column]
-            distances[row] += difference * difference
-
-
-@njit(cache=True, nogil=True)
-def _limit(distances: Floats, relative: float, absolute: float) -> float:
-    """The largest squared distance that ties with the least."""
-    nearest = distances.min()
-    return max((np.sqrt(nearest) * (1.0 + relative) + absolute) ** 2, nearest)
-
-
-@njit(cache=True, nogil=True, parallel=True)
-def nearest_by_both(
-    first: Floats, second: Floats, first_targets: Floats, second_targets: Floats, relative: float, absolute: Floats
-) -> Ints:
-    """How many records are nearest to a target by one set of columns, by the other, and by both (m, 3).
-
-    Records come columns first (d, n). `absolute` is the slack of a distance by each of the two sets.
-    """
-    counts = np.zeros((first_targets.shape[0], 3), np.int64)
-    for position in prange(first_targets.shape[0]):
-        by_first = np.empty(first.shape[1])
-        by_second = np.empty(first.shape[1])
-        _distances(first, first_targets[position], by_first)
-        _distances(second, second_targets[position], by_second)
-        first_limit = _limit(by_first, relative, absolute[0])
-        second_limit = _limit(by_second, relative, absolute[1])
-        for row in range(first.shape[1]):
-            near_first = by_first[row] <= first_limit
-            near_second = by_second[row] <= second_limit
-            counts[position, 0] += near_first
-            counts[position, 1] += near_second
-            counts[position, 2] += near_first and near_second
-    return counts
-
-
-@njit(cache=True, nogil=True, parallel=True)
-def nearest_tell(
-    known: Floats,
-    secret: Floats,
-    targets: Floats,
-    truths: Floats,
-    tolerance: float,
-    relative: float,
-    absolute: float,
-) -> Floats:
-    """Of the records nearest to each target by what is known, the share that reveals its secret within `tolerance`.
-
-    Records come columns first, `known` (d, n), and `secret` (n,).
-    """
-    shares = np.empty(targets.shape[0])
-    for position in prange(targets.shape[0]):
-        distances = np.empty(known.shape[1])
-        _distances(known, targets[position], distances)
-        limit = _limit(distances, relative, absolute)
-        ties = 0
-        right = 0
-        for row in range(known.shape[1]):
-            if distances[row] <= limit:
-                ties += 1
-                right += abs(secret[row] - truths[position]) <= tolerance
-        shares[position] = right / ties
-    return shares
 
 
 def nearest_sketches(targets: Floats, own: Ints, lengths: Ints, offsets: Ints, values: Floats) -> Floats:
