@@ -178,3 +178,10 @@ def test_a_page_of_300_columns_is_made_in_150_ms(client: TestClient) -> None:
     begun = time.process_time()  # of this process, in which the page is made; columns were inspected in another
     client.get(f"/protect/{upload}")
     assert time.process_time() - begun < 0.15
+
+
+def test_a_file_without_rows_is_not_offered_on_the_start_page(client: TestClient) -> None:
+    for name, content in (("nothing.csv", b""), ("header.csv", b"age,pay\n"), ("rows.csv", b"age,pay\n1,2\n")):
+        upload_of(client, name, content)
+    start = client.get("/").text
+    assert "rows.csv</b>" in start and "nothing.csv" not in start and "header.csv" not in start

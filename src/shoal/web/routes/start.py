@@ -81,8 +81,12 @@ async def remove(upload: str, workspace: TheWorkspace) -> Response:
 
 
 def page_for(upload: Upload) -> tuple[str, str] | None:
-    """The address and name of the page that reads a file, by the file's name; None if none does."""
+    """The address and name of the page that reads a file, by its name and whether it has rows; None if none does."""
     path = upload.path
+    if path.suffix.lower() in (".csv", ".tsv"):
+        with path.open("rb") as file:
+            if b"\n" not in file.read(FIRST_BYTES).strip():
+                return None
     if path.suffix.lower() == ".zip" or (path / "certificate.json").is_file():
         return f"/verify?upload={upload.id}", "Verify"
     if path.suffix.lower() in TEXTS:
@@ -109,6 +113,7 @@ def _own_path(request: Request) -> str:
     return "/" + referrer.removeprefix(own).lstrip("/") if referrer.startswith(own) else "/"
 
 
+FIRST_BYTES = 1_000_000  # that hold a header and a row
 FEW = 12  # letters to review
 K = 5
 # A file of the sample, and the page that it is for.

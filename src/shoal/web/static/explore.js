@@ -86,11 +86,15 @@ function draw() {
   const path = front.map((one) => `${scale.x(one.loss)},${scale.y(one.risk)}`).join(" ");
   shape("polyline", { class: "front", points: path }, drawing);
   drawLimits(scale);
+  const labels = [];
   for (const point of points) {
     const dot = shape("circle", { cx: scale.x(point.loss), cy: scale.y(point.risk), r: 6, class: classes(point) }, drawing);
     shape("title", {}, dot, `${point.name}: loss ${per(point.loss)}, risk ${per(point.risk)}`);
-    if (point.k && (point.front || point.recommended || chosen.includes(point.name))) {
-      shape("text", { x: scale.x(point.loss) + 9, y: scale.y(point.risk) - 7 }, drawing, `k = ${point.k}`);
+    const [x, y] = [scale.x(point.loss) + 9, scale.y(point.risk) - 7];
+    const free = labels.every((one) => Math.abs(one.x - x) > 44 || Math.abs(one.y - y) > 14);
+    if (point.k && free && (point.front || point.recommended || chosen.includes(point.name))) {
+      labels.push({ x, y });
+      shape("text", { x, y }, drawing, `k = ${point.k}`);
     }
     dot.addEventListener("mouseenter", () => say(point));
     dot.addEventListener("click", () => choose(point.name));
