@@ -207,3 +207,38 @@ def test_a_figure_that_comes_from_nowhere_is_noticed() -> None:
     known = spelled([0.256, 60, "k = 4"])
     assert without_source("<p>60 records, k = 4; 25.6% lost</p>", known) == []
     assert without_source("<p>60 records</p><p>43% lost</p>", known) == [("43%", "43% lost")]
+
+
+def labelled(html: str, pattern: str) -> dict[str, list[str]]:
+    """The figures that stand out on a page, by the words beside each."""
+    found: dict[str, list[str]] = {}
+    for match in re.finditer(pattern, html, re.DOTALL):
+        found.setdefault(match["label"], []).append(match["figure"])
+    return found
+
+
+def test_figures_that_stand_out_are_what_the_words_beside_them_say(tmp_path: Path) -> None:
+    asked = {**COLUMNS["labels"], "k": 4, "l": 2}
+    made = shoal.protect(TABLES["labels"], out=tmp_path / "work" / "release", refine=False, **asked)
+    promises, stated = made.certificate["promises"], made.certificate["stated"]
+    least, rows = promises["diversity"]["columns"][0]["least"], promises["rows"]
+    shown = labelled(
+        result_page(tmp_path, made), r"<dt>(?P<label>[^<]+)</dt><dd><b>(?P<figure>[^<]+)</b> <span>[^<]*</span>"
+    )
+    assert shown == {
+        "Crowd": [number(promises["anonymity"]["smallest_group"])],
+        "Records": [number(rows)],
+        "Diversity": [number(least)],
+        "Information lost": [percent(made.measured_loss or 0.0)],
+    }
+    report = (made.folder / "report.html").read_text(encoding="utf-8")
+    shown = labelled(report, r'<div><b>(?P<figure>[^<]+)</b><span class="what">(?P<label>[^<]+)</span>')
+    groups = promises["diversity"]["columns"][0]["groups"]
+    low, high = (f"{stated['loss_range'][end]:.0%}" for end in ("low", "high"))
+    assert {label.partition(":")[0]: figure for label, figure in shown.items()} == {
+        "records released": [number(rows)],
+        "k": ["4"],
+        "groups of identical records, columns released unchanged aside": [number(groups)],
+        "records in the smallest group": [number(promises["anonymity"]["smallest_group"])],
+        "information lost": [f"{low} to {high}"],
+    }

@@ -254,7 +254,7 @@ class ColumnOptions:
         OneOf(("refuse", "withhold", "group", "impute")),
         default="refuse",
         see="kinds.md#missing-values",
-        label="Rows that lack a value of a protected column",
+        label="Rows that lack a number, date or ordered label; other gaps are values",
     )
 
     def __post_init__(self) -> None:
