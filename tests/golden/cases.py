@@ -76,6 +76,11 @@ NUMBERS = (
     ),
     case("likeness", f"protect people.csv -k 4 -o release --quasi age,income --confidential illness --beta 1 {QUICK}"),
     case(
+        "a number for each household",
+        "protect people.csv -k 4 -o release --quasi age,income --confidential illness --household household "
+        f"--pseudonym {QUICK}",
+    ),
+    case(
         "people with a larger k",
         "protect people.csv -k 4 -o release --quasi age,income --confidential illness --person household "
         "--k-column own_k --no-attack",
