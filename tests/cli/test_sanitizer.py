@@ -157,10 +157,11 @@ senses = ["gun.n.99"]
     ],
 )
 def test_what_cannot_be_sanitized_is_one_line_and_nothing_is_left(
-    tmp_path: Path, name: str, content: bytes, options: str, line: str
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, content: bytes, options: str, line: str
 ) -> None:
     import re
 
+    monkeypatch.setattr("shoal.sanitizer.reading.pdf.OCR", "not-installed")
     (tmp_path / name).write_bytes(content)
     (tmp_path / "p.toml").write_text(UNKNOWN_SENSE)
     before = snapshot(tmp_path)

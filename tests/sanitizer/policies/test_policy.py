@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from shoal.errors import InputError
-from shoal.sanitizer.policies.policy import BUILT_IN, Concept, Policy, Topic, offered_senses, policy_text, write_policy
+from shoal.sanitizer.policies.policy import BUILT_IN, Concept, Policy, Topic
 from shoal.terms.wordnet import WordNet
 
 
@@ -85,35 +86,6 @@ def test_a_word_that_wordnet_does_not_have_is_to_be_listed(wordnet: WordNet) -> 
         policy(Concept("five eyes", ("five_eyes.n.01",))).widened(wordnet)
 
 
-def test_a_choice_is_offered_with_glosses_and_remembered(wordnet: WordNet, tmp_path: Path) -> None:
-    offered = offered_senses("mole", wordnet)
-    assert offered[1] == ("counterspy.n.01", "a spy who works against enemy espionage")
-    chosen = policy(Concept("missile", ("missile.n.01",))).adding("a", Concept("mole", (offered[1][0],)))
-    write_policy(chosen, tmp_path / "mine.toml", wordnet)
-    assert '"counterspy.n.01", # a spy who works against enemy espionage\n' in (tmp_path / "mine.toml").read_text()
-    assert Policy.read(tmp_path / "mine.toml") == chosen
-    with pytest.raises(InputError, match="the topic 'b' is unknown; give one of: a"):
-        chosen.adding("b", Concept("mole", ("counterspy.n.01",)))
-
-
-def test_a_policy_file_is_replaced_only_by_force(wordnet: WordNet, tmp_path: Path) -> None:
-    path = tmp_path / "mine.toml"
-    path.write_text("kept")
-    with pytest.raises(InputError, match="exists"):
-        write_policy(policy(Concept("gun", ("gun.n.01",))), path, wordnet)
-    assert path.read_text() == "kept"
-    write_policy(policy(Concept("gun", ("gun.n.01",))), path, wordnet, force=True)
-    assert Policy.read(path).name == "mine"
-
-
-def test_any_text_survives_writing(wordnet: WordNet, tmp_path: Path) -> None:
-    odd = Policy(
-        'a "b"', "é\\n\t🐟", (Topic("x]", "#", (Concept("ü", words=("a" * 200, '"x"', "b")),)),), ignore=("c'd",)
-    )
-    write_policy(odd, tmp_path / "odd.toml", wordnet)
-    assert Policy.read(tmp_path / "odd.toml") == odd
-
-
 HEAD = 'name = "n"\ntitle = "t"\n[[topics]]\nid = "a"\ntitle = "A"\n'
 
 
@@ -151,10 +123,11 @@ def test_a_policy_that_is_not_there_is_refused() -> None:
 
 @pytest.mark.parametrize("name", BUILT_IN)
 def test_the_glosses_in_a_built_in_policy_are_those_of_wordnet(name: str, wordnet: WordNet) -> None:
-    built_in = Policy.read(name)
-    assert built_in.name == name
     source = Path(__file__).parents[3] / "src" / "shoal" / "sanitizer" / "policies" / "builtin" / f"{name}.toml"
-    assert source.read_text(encoding="utf-8") == policy_text(built_in, wordnet)
+    glossed = re.findall(r'(?m)^ +"(\S+\.n\.\d+)", # (.+)$', source.read_text(encoding="utf-8"))
+    assert glossed
+    for sense, gloss in glossed:
+        assert wordnet.gloss(wordnet.concept(sense)).startswith(gloss)
 
 
 def test_the_default_policy_has_eight_topics_and_becomes_hundreds_of_terms(wordnet: WordNet) -> None:

@@ -16,6 +16,11 @@ from shoal.sanitizer.reading.sources import SourceText, TextSource
 from tests.sanitizer.reading.files import odt_of, pdf_of
 
 
+@pytest.fixture(autouse=True)
+def without_tesseract(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shoal.sanitizer.reading.pdf.OCR", "not-installed")
+
+
 def texts_of(path: Path, **columns: str) -> dict[str, str]:
     return {text.id: text.text for text in TextSource(path, **columns)}
 
@@ -267,6 +272,23 @@ def test_what_cannot_be_read_is_one_clear_line(tmp_path: Path, name: str, conten
     with pytest.raises(InputError, match=line) as problem:
         list(TextSource(tmp_path / name))
     assert "\n" not in str(problem.value)
+
+
+def test_a_page_that_is_a_picture_is_read_by_tesseract_and_released_as_text(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    program = tmp_path / "tesseract"
+    program.write_text("#!/bin/sh\n[ $(head -c 4 | tail -c 3) = PNG ] && cat > /dev/null && printf 'Ann Smith\\n\\f'\n")
+    program.chmod(0o700)
+    monkeypatch.setattr("shoal.sanitizer.reading.pdf.OCR", str(program))
+    (tmp_path / "a.pdf").write_bytes(pdf_of([["First page"], []], picture=True))
+    text = only(tmp_path / "a.pdf")
+    assert "Ann Smith\n" in text.text
+    assert text.pdf is None
+    assert "read by Tesseract" in text.lost
+    program.write_text("#!/bin/sh\nexit 1\n")
+    with pytest.raises(InputError, match="is a picture without a text layer; install Tesseract"):
+        only(tmp_path / "a.pdf")
 
 
 def test_columns_are_for_records_only(tmp_path: Path) -> None:

@@ -457,7 +457,7 @@ def test_a_folder_that_could_not_be_begun_is_begun_again(tmp_path: Path, monkeyp
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr("os.replace", full)
+        patched.setattr("os.rename", full)
         with pytest.raises(OSError, match="No space left"):
             Unfinished(tmp_path / "w", SETTINGS)
     first, _ = letters()

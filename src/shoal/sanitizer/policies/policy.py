@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import difflib
-import json
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from shoal.data.files import PathLike, reading, shown
 from shoal.errors import InputError
-from shoal.release.folders import replacing
 from shoal.sanitizer.policies.matching import Term, TermFinder
 from shoal.terms.wordnet import WordNet
 
 BUILT_IN = ("eo13526", "health", "gdpr", "company")
-LINE_WIDTH = 110  # characters of a line with words
 
 _SENSE = re.compile(r".+\.n\.\d+")
 _SHORTEST_TERM = 2  # letters: .22 and 9/11 would be found in every list of numbers
@@ -86,16 +83,6 @@ class Policy:
         """Finds the terms in texts."""
         return TermFinder(self.widened(wordnet), self.ignore)
 
-    def adding(self, topic: str, concept: Concept) -> Policy:
-        """The policy with another concept, for the senses that a person has just chosen."""
-        ids = [known.id for known in self.topics]
-        if topic not in ids:
-            raise InputError(f"the topic {topic!r} is unknown; give one of: {', '.join(ids)}")
-        topics = (
-            replace(known, concepts=(*known.concepts, concept)) if known.id == topic else known for known in self.topics
-        )
-        return replace(self, topics=tuple(topics))
-
     def _words_of(self, concept: Concept, wordnet: WordNet) -> Iterator[tuple[str, int]]:
         """The words of a concept, each with its number of links up to the chosen sense."""
         if not concept.senses and not concept.words:
@@ -107,11 +94,6 @@ class Policy:
         for word, links in wordnet.words_below(senses, without, self.first_senses_only):
             if sum(map(str.isalpha, word)) >= _SHORTEST_TERM and word.casefold() not in unwanted:
                 yield word, links
-
-
-def offered_senses(word: str, wordnet: WordNet) -> list[tuple[str, str]]:
-    """What a word may mean, for a person to choose from: the name of each sense and its gloss."""
-    return [(wordnet.taxonomy.names[sense], wordnet.gloss(sense)) for sense in wordnet.senses(word)]
 
 
 def _sense(name: str, word: str, wordnet: WordNet) -> int:
@@ -187,59 +169,3 @@ def _built(kind: type[Any], table: Mapping[str, Any], where: str) -> Any:
     if missing:
         raise InputError(f"{where} has no {missing[0]}; add it")
     return kind(**{key: tuple(value) if isinstance(value, list) else value for key, value in table.items()})
-
-
-def write_policy(policy: Policy, path: PathLike, wordnet: WordNet | None = None, force: bool = False) -> None:
-    """Into a file, which is there whole or not at all; one that exists is replaced if `force` is set."""
-    target = Path(path)
-    if target.exists() and not force:
-        raise InputError(f"{shown(target)} exists; give another name, or replace the file with force")
-    try:
-        with replacing(str(target)) as aside:
-            aside.write_text(policy_text(policy, wordnet), encoding="utf-8")
-    except OSError as problem:
-        raise InputError(f"{shown(target)} cannot be written ({problem.strerror}); choose another place") from None
-
-
-def policy_text(policy: Policy, wordnet: WordNet | None = None) -> str:
-    """The policy as TOML that people can read: beside every chosen sense stands what it means."""
-    wordnet = wordnet or WordNet()
-    lines = [
-        f"name = {_quoted(policy.name)}",
-        f"title = {_quoted(policy.title)}",
-        f"first_senses_only = {'true' if policy.first_senses_only else 'false'}",
-        *_word_lines("ignore", policy.ignore),
-    ]
-    for topic in policy.topics:
-        lines += ["", "[[topics]]", f"id = {_quoted(topic.id)}", f"title = {_quoted(topic.title)}"]
-        for concept in topic.concepts:
-            lines += ["", "[[topics.concepts]]", f"word = {_quoted(concept.word)}"]
-            lines += _sense_lines("senses", concept.senses, concept.word, wordnet)
-            lines += _sense_lines("without", concept.without, concept.word, wordnet)
-            lines += _word_lines("without_words", concept.without_words)
-            lines += _word_lines("words", concept.words)
-    return "\n".join(lines) + "\n"
-
-
-def _sense_lines(key: str, names: Sequence[str], word: str, wordnet: WordNet) -> list[str]:
-    glossed = [f"    {_quoted(name)}, # {_definition(_sense(name, word, wordnet), wordnet)}" for name in names]
-    return [f"{key} = [", *glossed, "]"] if names else []
-
-
-def _word_lines(key: str, words: Iterable[str]) -> list[str]:
-    """All on one line, or filled lines if they do not fit."""
-    quoted = [_quoted(word) for word in words]
-    whole = f"{key} = [{', '.join(quoted)}]"
-    if not quoted or len(whole) <= LINE_WIDTH:
-        return [whole] if quoted else []
-    lines = ["   "]
-    for word in quoted:
-        if len(lines[-1]) + len(word) + 2 > LINE_WIDTH:
-            lines.append("   ")
-        lines[-1] += f" {word},"
-    return [f"{key} = [", *lines, "]"]
-
-
-def _quoted(text: str) -> str:
-    """JSON's strings are TOML's, but for one character."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

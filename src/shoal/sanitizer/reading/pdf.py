@@ -1,7 +1,14 @@
-"""The text layer of a PDF file, a character at a time, so that each can be found on its page again."""
+"""The text layer of a PDF file, a character at a time, so that each can be found on its page again.
+
+Pages that are pictures are read by Tesseract, if it is installed.
+"""
 
 from __future__ import annotations
 
+import io
+import math
+import shutil
+import subprocess
 import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +23,9 @@ LEAST = 4  # characters of a page that has a text layer
 MOST_UNREADABLE = 0.05  # of the characters of a page; bullets often are
 NO_LETTERS = {"Cc", "Cn", "Co", "Cs"}  # what stands for no letter: control, unassigned, private use, surrogate
 MOST_PAGES = 5000
+OCR = "tesseract"
+OCR_DOTS_PER_INCH, OCR_MOST_PIXELS = 300, 40_000_000
+OCR_SECONDS = 300  # for a page
 
 
 @dataclass(frozen=True)
@@ -69,21 +79,43 @@ def page_texts(document: Any) -> Iterator[PageText]:
         yield PageText("".join(text), (*characters, *(-1 for _ in PAGE_END)), unreadable)
 
 
-def pdf_text(content: bytes, name: str) -> str:
-    """The text of all pages. A page whose text cannot be read is refused: nobody could tell what it shows."""
+def pdf_text(content: bytes, name: str) -> tuple[str, bool]:
+    """The text of all pages, and whether any was recognised from a picture. A page that cannot be read is refused."""
     with opened_pdf(content, name) as document:
         if len(document) > MOST_PAGES:
             raise InputError(f"{name} has {len(document):,} pages, at most {MOST_PAGES:,} are read; split it")
         texts = []
+        recognised = False
         for number, page in enumerate(page_texts(document), start=1):
             problem = _problem(page, document, number - 1)
-            if problem:
+            text = _recognised(document, number - 1) if problem else page.text
+            if text is None:
                 raise InputError(
-                    f"{name}: page {number} of {len(document)} {problem}; "
-                    "recognise its text (OCR) first, or remove the page"
+                    f"{name}: page {number} of {len(document)} {problem}; install Tesseract (Debian: tesseract-ocr), "
+                    "recognise its text (OCR) in another program, or remove the page"
                 )
-            texts.append(page.text)
-    return "".join(texts)
+            recognised = recognised or bool(problem)
+            texts.append(text)
+    return "".join(texts), recognised
+
+
+def _recognised(document: Any, number: int) -> str | None:
+    """What Tesseract reads on the picture of a page; None if it is not installed, or fails."""
+    if shutil.which(OCR) is None:
+        return None
+    page = document[number]
+    width, height = page.get_size()
+    scale = min(OCR_DOTS_PER_INCH / 72, math.sqrt(OCR_MOST_PIXELS / (width * height)))
+    picture = io.BytesIO()
+    page.render(scale=scale, grayscale=True).to_pil().save(picture, "PNG")
+    page.close()
+    try:
+        run = subprocess.run(
+            [OCR, "stdin", "stdout"], input=picture.getvalue(), capture_output=True, timeout=OCR_SECONDS, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return run.stdout.decode("utf-8", "replace").replace("\f", "") + PAGE_END
 
 
 def _problem(page: PageText, document: Any, number: int) -> str:

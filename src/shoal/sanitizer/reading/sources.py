@@ -60,18 +60,15 @@ class TextSource:
 
     def __iter__(self) -> Iterator[SourceText]:
         self.skipped = ()
-        if not is_folder(self.path):
-            if kind_of(self.path) in COLLECTIONS:
-                yield from self._records()
-            else:
-                self._check_no_columns()
-                yield _read(self.path, self.path.name)
-            return
-        names, closed = list_folder(self.path)
-        if collection_kind(names) is not None:
+        folder = is_folder(self.path)
+        names, closed = list_folder(self.path) if folder else ([], [])
+        if collection_kind(names) is not None if folder else kind_of(self.path) in COLLECTIONS:
             yield from self._records()
             return
-        self._check_no_columns()
+        if any(name is not None for name in self._columns.values()):
+            raise InputError(f"{shown(self.path)} has no columns; leave out the names of columns")
+        if not folder:
+            yield _read(self.path, self.path.name)
         self.skipped = tuple(closed)
         for name in names:
             try:
@@ -91,28 +88,30 @@ class TextSource:
             yield SourceText(document.id, document.text)
         self.skipped = tuple(corpus.skipped)
 
-    def _check_no_columns(self) -> None:
-        if any(name is not None for name in self._columns.values()):
-            raise InputError(f"{shown(self.path)} has no columns; leave out the names of columns")
-
 
 def _read(path: Path, name: str) -> SourceText:
     """One file, by its suffix; a mail that must be decoded is decoded whatever its name is."""
     content, title = _content(path, name), shown(path)
     suffix = _kind(path, content)
     readers: dict[str, Callable[[], str]] = {
-        ".pdf": lambda: pdf_text(content, title),
         ".docx": lambda: docx_text(content, title),
         ".odt": lambda: odt_text(content, title),
         ".rtf": lambda: rtf_text(content, title),
         ".eml": lambda: mail_text(content, title),
         **dict.fromkeys(PAGES, lambda: html_text(_decoded(content, title))),
     }
-    text = readers.get(suffix, lambda: _decoded(content, title))()
+    recognised = False
+    if suffix == ".pdf":
+        text, recognised = pdf_text(content, title)
+    else:
+        text = readers.get(suffix, lambda: _decoded(content, title))()
     if not text.strip():
         raise InputError(f"{title} contains no text; remove it, or give one that does")
     _check_length(text, title)
-    return SourceText(name, text, LOST.get(suffix, ""), path if suffix == ".pdf" else None)
+    lost = (
+        LOST.get(suffix, "") + "; pages that are pictures were read by Tesseract: look for misread letters" * recognised
+    )
+    return SourceText(name, text, lost, path if suffix == ".pdf" and not recognised else None)
 
 
 def _kind(path: Path, content: bytes) -> str:

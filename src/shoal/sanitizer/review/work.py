@@ -24,7 +24,6 @@ from shoal.data.files import reading, shown
 from shoal.data.private_files import PRIVATE_FOLDER, private_file
 from shoal.data.records import Skipped
 from shoal.errors import InputError
-from shoal.release.folders import replacing
 from shoal.results.sanitizing import KINDS, Block, Entity, Hit, Mention
 from shoal.sanitizer.review.decisions import DecisionLog
 
@@ -186,16 +185,15 @@ class Unfinished:
                 raise InputError(f"{shown(path)} is finished; review it, or choose another folder")
             self._resume()
             return
-        if path.exists() and any(path.iterdir()):
+        aside = path / f"{SETTINGS}.part"
+        if path.exists() and any(other != aside for other in path.iterdir()):
             raise InputError(f"{shown(path)} exists and is not a work folder; choose another name")
         path.mkdir(parents=True, exist_ok=True)
         path.chmod(PRIVATE_FOLDER)
-        self._begin({**settings, "format": FORMAT, "secret": os.urandom(32).hex()})
-
-    def _begin(self, settings: Mapping[str, Any]) -> None:
-        """Settings are there whole or not at all: a folder with half of them could neither go on nor begin anew."""
-        with replacing(str(self.path / SETTINGS)) as aside:
-            _write(aside, json.dumps(settings, indent=2, sort_keys=True).encode())
+        # Settings are there whole or not at all: a folder with half of them could neither go on nor begin anew.
+        begun = {**settings, "format": FORMAT, "secret": os.urandom(32).hex()}
+        _write(aside, json.dumps(begun, indent=2, sort_keys=True).encode())
+        aside.rename(path / SETTINGS)
 
     def _resume(self) -> None:
         partial = self.path / UNFINISHED
