@@ -114,26 +114,8 @@ class ColumnPlan:
     periods: Mapping[str, NumberForm] = field(default_factory=dict)  # of those, dates that are recoded to periods
     visible: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # values that groups never cross, by column
 
-    @property
-    def has_strata(self) -> bool:
-        """Whether there is anything that groups never cross."""
-        return bool(self.kept or self.visible)
-
 
 def column_plan(agreed: AgreedColumns, k: int, options: TableOptions) -> ColumnPlan:
-    """What becomes of the columns that all files have."""
-    plan = _column_plan(agreed, k, options)
-    for name, values in options.visible.items():
-        asked = f"keep_visible {shown(name)}={'|'.join(values)}"
-        if name not in agreed.masked or name in plan.forms:
-            problem = "is averaged" if name in plan.forms else "is not masked"
-            raise InputError(f"{{option}}: column {shown(name)} {problem}; name one that is generalised", asked)
-        if not plan.method.k_anonymous:
-            raise InputError(f"{{option}} needs groups, and {plan.method.name} makes none; leave it out", asked)
-    return replace(plan, visible=options.visible)
-
-
-def _column_plan(agreed: AgreedColumns, k: int, options: TableOptions) -> ColumnPlan:
     """The method for the columns that all files have."""
     schema, choices = agreed.parts[0], options.choices
     if options.method.mapping is not None:
@@ -147,7 +129,10 @@ def _column_plan(agreed: AgreedColumns, k: int, options: TableOptions) -> Column
         treated = {name: treatment for name, treatment in treat.items() if treatment != AVERAGE}
         treated = dict.fromkeys(kept, KEEP) | treated
         measured = tuple(name for name in treated if name in forms or schema.quasi[name].forms)
-        return ColumnPlan(schema, generalising, averaged_forms, frozenset(), kept, treated, measured, agreed.periods)
+        _check_visible(options.visible, agreed.masked, averaged_forms, generalising)
+        return ColumnPlan(
+            schema, generalising, averaged_forms, frozenset(), kept, treated, measured, agreed.periods, options.visible
+        )
     labels = tuple(name for name in masked if name not in forms)
     asked = options.method
     if kept and isinstance(asked.ontology, Mapping) and not {*asked.ontology} & {*masked}:
@@ -168,6 +153,7 @@ def _column_plan(agreed: AgreedColumns, k: int, options: TableOptions) -> Column
             f"{{option}} needs groups over all quasi-identifiers, and {method.name} makes none; leave it out",
             f"treat {shown(kept[0])}={choices.treat[kept[0]]}",
         )
+    _check_visible(options.visible, agreed.masked, numbers, method)
     return ColumnPlan(
         schema,
         method,
@@ -177,7 +163,21 @@ def _column_plan(agreed: AgreedColumns, k: int, options: TableOptions) -> Column
         dict.fromkeys(kept, KEEP),
         tuple(name for name in kept if schema.quasi[name].forms),
         agreed.periods,
+        options.visible,
     )
+
+
+def _check_visible(
+    visible: Mapping[str, tuple[str, ...]], masked: Collection[str], averaged: Collection[str], method: TableMethod
+) -> None:
+    """Values that keep their share are those of columns that are masked, and not averaged."""
+    for name, values in visible.items():
+        asked = f"keep_visible {shown(name)}={'|'.join(values)}"
+        if name not in masked or name in averaged:
+            problem = "is averaged" if name in averaged else "is not masked"
+            raise InputError(f"{{option}}: column {shown(name)} {problem}; name one that is generalised", asked)
+        if not method.k_anonymous:
+            raise InputError(f"{{option}} needs groups, and {method.name} makes none; leave it out", asked)
 
 
 def _treatments(

@@ -224,11 +224,15 @@ class Generalised(TableMethod):
         self._treat = treat  # each column's treatment
         self._even = even  # columns count alike, by what two records lose in each on average
         self._widening: Widening
+        self._ordered: dict[str, Ordered]
+        self._named: dict[str, Named]
 
     def prepared(self, layout: TableLayout, values: Mapping[str, tuple[pa.Array, Ints]]) -> Self:
         ready = super().prepared(layout, values)
         ready.columns = {name: self._column(name, values[name][0]) for name in layout.labels}
-        named = [column for column in ready.columns.values() if isinstance(column, Named)]
+        ready._ordered = {name: one for name, one in ready.columns.items() if isinstance(one, Ordered)}
+        ready._named = {name: one for name, one in ready.columns.items() if isinstance(one, Named)}
+        named = list(ready._named.values())
         if self._even:
             spans = zip(layout.numbers, layout.scale, layout.highest - layout.lowest, strict=True)
             usual = {name: float(scale / span) if span > 0 else 0.0 for name, scale, span in spans}
@@ -245,14 +249,6 @@ class Generalised(TableMethod):
             np.array([importance[name] for name in (*layout.numbers, *ready._ordered, *ready._named)]),
         )
         return ready
-
-    @property
-    def _ordered(self) -> dict[str, Ordered]:
-        return {name: column for name, column in self.columns.items() if isinstance(column, Ordered)}
-
-    @property
-    def _named(self) -> dict[str, Named]:
-        return {name: column for name, column in self.columns.items() if isinstance(column, Named)}
 
     def group(self, rows: TableRows) -> tuple[Ints, float]:
         numbers, codes = self._arrays(rows)

@@ -35,6 +35,7 @@ from shoal.promises.values import person_numbers
 from shoal.release.tables.columns import ColumnPlan, TableOptions
 from shoal.release.tables.rows import Floats, Ints, TableLayout, TableRows, spelt
 from shoal.release.tables.weights import checked_weights
+from shoal.request.options import GroupPromises
 
 INCOMPLETE = "a quasi-identifier is missing"
 RARE = "fewer than k records have these values of the kept columns"
@@ -114,7 +115,7 @@ def complete_part(loaded: LoadedPart, plan: ColumnPlan, options: TableOptions) -
     row_numbers = range(len(complete)) if loaded.rows is None else loaded.rows.tolist()
     names = np.array([f"{prefix}{row + 1}" for row in row_numbers], dtype=object)
     reasons = np.where(complete, "", INCOMPLETE).astype(object)
-    if plan.has_strata:
+    if plan.kept or plan.visible:
         _withhold_rare(reasons, others, plan, None if "person" in crowd else crowd.get("own_k"))
         complete = reasons == ""
     rows = np.flatnonzero(complete)
@@ -124,15 +125,7 @@ def complete_part(loaded: LoadedPart, plan: ColumnPlan, options: TableOptions) -
     if "person" in crowd:
         # Rows with a value that everybody has once come last, which are never withheld for being too many.
         once = had_once([values_of(others[name].take(pa.array(rows))) for name in labels], crowd["person"][rows])
-        rows_of_people = rows[np.argsort(once.any(axis=1), kind="stable")]
-        for stratum in _strata(others, plan, rows_of_people):
-            of_rows = {name: asked[stratum] for name, asked in crowd.items()}
-            confidential = [values_of(data[name].take(pa.array(stratum))) for name in roles.confidential]
-            if plan.has_strata and len(np.unique(of_rows["person"])) < max(plan.method.k, *of_rows.get("own_k", (1,))):
-                reasons[stratum] = RARE
-                continue
-            kept = rows_to_keep(of_rows["person"], plan.method.k, of_rows.get("own_k"), promises, confidential)
-            reasons[stratum[~kept]] = MORE_RECORDS
+        _withhold_of_people(reasons, others, plan, promises, crowd, rows[np.argsort(once.any(axis=1), kind="stable")])
         rows = rows[reasons[rows] == ""]
     values, others_of_rows = values[rows], others.take(pa.array(rows)) if others.num_columns else others
     counted_labels = {name: pc.value_counts(others_of_rows[name]) for name in labels}
@@ -185,7 +178,7 @@ def stratum_of_row(others: pa.Table, plan: ColumnPlan) -> Ints:
 
 def _strata(others: pa.Table, plan: ColumnPlan, rows: Ints) -> list[Ints]:
     """These rows by what groups never cross, each in the order given."""
-    if not plan.has_strata or not len(rows):
+    if not (plan.kept or plan.visible) or not len(rows):
         return [rows] if len(rows) else []
     strata = stratum_of_row(others, plan)[rows]
     order = np.argsort(strata, kind="stable")
@@ -203,6 +196,26 @@ def _withhold_rare(reasons: NDArray[Any], others: pa.Table, plan: ColumnPlan, ow
             rows = rows[own_k[rows] <= len(rows)]
         if len(rows) < plan.method.k:
             reasons[rows] = RARE
+
+
+def _withhold_of_people(
+    reasons: NDArray[Any],
+    others: pa.Table,
+    plan: ColumnPlan,
+    promises: GroupPromises,
+    crowd: Mapping[str, Ints],
+    rows: Ints,
+) -> None:
+    """Withhold rows that people have more of than at least k others, and strata of fewer than k people."""
+    for stratum in _strata(others, plan, rows):
+        person, own_k = crowd["person"][stratum], crowd["own_k"][stratum] if "own_k" in crowd else None
+        most = plan.method.k if own_k is None else max(plan.method.k, int(own_k.max()))
+        if (plan.kept or plan.visible) and len(np.unique(person)) < most:
+            reasons[stratum] = RARE
+            continue
+        taken = others.take(pa.array(stratum))
+        confidential = [values_of(taken[name]) for name in plan.schema.roles.confidential]
+        reasons[stratum[~rows_to_keep(person, plan.method.k, own_k, promises, confidential)]] = MORE_RECORDS
 
 
 def _people(column: pa.ChunkedArray, name: str) -> Ints:

@@ -98,7 +98,7 @@ def read_records(source: TableSource, k: int, options: TableOptions) -> TableRec
     table = prepared_table(plan, part.statistics, mean, ([deviations], largest), options, follow_up)
     progress.step("reading", 1, 1)
     rows = filled_rows(part, table.layout)
-    return TableRecords(table, rows, _by_stratum(rows, plan) if plan.has_strata else (rows,))
+    return TableRecords(table, rows, _by_stratum(rows, plan) if plan.kept or plan.visible else (rows,))
 
 
 def reading_plan(roles: Roles | None, options: TableOptions) -> ReadingPlan:
