@@ -175,6 +175,8 @@ def test_labels_are_judged_by_equality() -> None:
     assert found.risk.interval.rate == pytest.approx(1)
     assert found.label_loss.columns[0].table == pytest.approx(0.25)  # of half, baker and worker are a quarter each
     assert found.score == pytest.approx((found.mean_change + found.risk.risk) / 2)
+    assert found.label_score(0) == pytest.approx(50)  # RL alone
+    assert found.label_score(1) == pytest.approx(100 * found.label_loss.squared.information_loss)  # L alone
 
 
 def test_control_records_tell_what_would_be_known_anyway(tmp_path: Path) -> None:

@@ -109,6 +109,12 @@ class TableAssessment:
         """Half the change (IL), half the risk (DR), in per cent: less is better."""
         return (self.mean_change + self.risk.risk) / 2
 
+    def label_score(self, alpha: float = 0.5) -> float | None:
+        """`alpha` of the information lost in labels (L), the rest of RL, in per cent: less is better."""
+        if self.label_loss is None or self.labels_linked is None:
+            return None
+        return 100.0 * (alpha * self.label_loss.squared.information_loss + (1.0 - alpha) * self.labels_linked)
+
     def data(self) -> dict[str, Any]:
         """All of it as JSON has it, chances of single records aside."""
         data: dict[str, Any] = as_data(self)

@@ -29,7 +29,7 @@ class Phrases:
     """
 
     def __init__(self, names: Iterable[tuple[str, str]], language: str) -> None:
-        self._stems = _Stems(language)
+        self._stem = stemmer(language).stemWords
         self._named: dict[tuple[str, ...], dict[str, str]] = {}  # stems -> spelling -> term
         self._longest: dict[str, int] = {}  # first stem -> words of the longest name
         stops = stop_words(language)
@@ -64,18 +64,7 @@ class Phrases:
         return spelt[nearest]
 
     def _key(self, words: list[str]) -> tuple[str, ...]:
-        return tuple([self._stems[word] for word in words])
-
-
-class _Stems(dict[str, str]):
-    """From a word to its stem, each looked up once."""
-
-    def __init__(self, language: str) -> None:
-        self._stem = stemmer(language).stemWord
-
-    def __missing__(self, word: str) -> str:
-        self[word] = self._stem(word)
-        return self[word]
+        return tuple(self._stem(words))
 
 
 @lru_cache(maxsize=4)

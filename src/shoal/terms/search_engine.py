@@ -54,7 +54,7 @@ class SearchEngine:
 
     def fit(self, texts: Iterable[str]) -> SearchEngine:
         """Index the texts."""
-        self._term_of = _TermOf(check_language(self.language))
+        self._stops, self._stem = stop_words(check_language(self.language)), stemmer(self.language).stemWord
         self._written: Counter[tuple[str, str]] = Counter()  # how often each term was written in which way
         self._space = VectorSpace(items=True, min_df=1)
         with warnings.catch_warnings():
@@ -89,23 +89,12 @@ class SearchEngine:
         """How often each term is in a text; `seen`: remember how it is written."""
         terms: Counter[str] = Counter()
         for word, times in words_of(text).items():
-            term = self._term_of[word]
-            if term:
+            if word not in self._stops:
+                term = self._stem(word)
                 terms[term] += times
                 if seen:
                     self._written[term, word] += times
         return Basket({term: float(times) for term, times in terms.items()})
-
-
-class _TermOf(dict[str, str]):
-    """From a word to its stem, each looked up once; "" for a stop word."""
-
-    def __init__(self, language: str) -> None:
-        self.stops, self.stem = stop_words(language), stemmer(language).stemWord
-
-    def __missing__(self, word: str) -> str:
-        self[word] = "" if word in self.stops else self.stem(word)
-        return self[word]
 
 
 def words_of(text: str) -> Counter[str]:

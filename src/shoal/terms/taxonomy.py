@@ -15,8 +15,7 @@ with the lowest number. Links are counted along the shortest way up.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,10 +68,12 @@ def build_taxonomy(names: Sequence[str], pairs: ArrayLike) -> Taxonomy:
     n = len(names)
     if n == 0:
         raise InputError("a hierarchy of 0 concepts; give at least one, the root")
-    _check_names(names)
-    edges = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
-    _check_pairs(names, edges)
-    edges = edges[np.lexsort((edges[:, 1], edges[:, 0]))]
+    edges = np.unique(np.asarray(pairs, dtype=np.int64).reshape(-1, 2), axis=0)
+    own = edges[edges[:, 0] == edges[:, 1], 0]
+    if len(own):
+        raise InputError(
+            f"{_listed([names[c] for c in own.tolist()])}: a concept cannot be its own parent; remove the link"
+        )
     children, parents = edges[:, 0], edges[:, 1]
     parent_indptr = _indptr(children, n)
     depth = _depths(names, parent_indptr, edges)
@@ -98,29 +99,6 @@ def segments(indptr: Ints, rows: Ints) -> tuple[Ints, Ints]:
 def _indptr(rows: Ints, n: int) -> Ints:
     """Where each of n rows begins in an array sorted by row."""
     return np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))]).astype(np.int64)
-
-
-def _check_names(names: Sequence[str]) -> None:
-    twice = [name for name, count in Counter(names).items() if count > 1]
-    if twice:
-        raise InputError(f"{_listed(twice)} given more than once as a concept; give every concept one name of its own")
-
-
-def _check_pairs(names: Sequence[str], edges: Ints) -> None:
-    n = len(names)
-    unknown = edges[(edges < 0) | (edges >= n)]
-    if len(unknown):
-        raise InputError(f"concept {unknown[0]} is unknown; the {n} concepts have the numbers 0 to {n - 1}")
-    own = edges[edges[:, 0] == edges[:, 1], 0]
-    if len(own):
-        raise InputError(
-            f"{_listed([names[c] for c in own.tolist()])}: a concept cannot be its own parent; remove the link"
-        )
-    keys = np.sort(edges[:, 0] * n + edges[:, 1])
-    twice = keys[~_is_first(keys)] if len(keys) else keys
-    if len(twice):
-        child, parent = divmod(int(twice[0]), n)
-        raise InputError(f"{names[child]!r} has the parent {names[parent]!r} more than once; give every link once")
 
 
 def _depths(names: Sequence[str], parent_indptr: Ints, edges: Ints) -> Ints:
@@ -174,21 +152,12 @@ def _closure(n: int, parent_indptr: Ints, parents: Ints) -> tuple[Ints, Ints]:
         entries, counts = segments(parent_indptr, above)
         if not len(entries):
             break
-        keys = np.sort(np.repeat(concepts, counts) * n + parents[entries])
-        keys = keys[_is_first(keys)]
+        keys = np.unique(np.repeat(concepts, counts) * n + parents[entries])
         keys_by_links.append(keys)
         concepts, above = keys // n, keys % n
-    keys = np.concatenate(keys_by_links)
     links = np.repeat(np.arange(len(keys_by_links)), [len(keys_at) for keys_at in keys_by_links])
-    order = np.argsort(keys, kind="stable")
-    keys, links = keys[order], links[order]
-    first = _is_first(keys)
-    return keys[first], links[first]
-
-
-def _is_first(ordered: Ints) -> Ints:
-    """Which of the values are the first of their kind."""
-    return np.concatenate([[True], ordered[1:] != ordered[:-1]])
+    keys, first = np.unique(np.concatenate(keys_by_links), return_index=True)
+    return keys, links[first]
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -200,7 +169,7 @@ def distances(taxonomy: Taxonomy, a: ArrayLike, b: ArrayLike) -> NDArray[np.floa
     # numba takes longer to load than a whole ontology, so it is loaded when there is something to compute.
     from shoal.kernels.taxonomy import wu_palmer_distances
 
-    result: NDArray[np.float64] = wu_palmer_distances(*_arrays(taxonomy), _checked(taxonomy, a), _checked(taxonomy, b))
+    result: NDArray[np.float64] = wu_palmer_distances(*_arrays(taxonomy), *_numbers(a, b))
     return result
 
 
@@ -208,7 +177,7 @@ def subsumers(taxonomy: Taxonomy, a: ArrayLike, b: ArrayLike) -> NDArray[np.int6
     """The deepest common subsumer of each concept of `a` with each of `b`: (len(a), len(b))."""
     from shoal.kernels.taxonomy import deepest_common
 
-    result: NDArray[np.int64] = deepest_common(*_arrays(taxonomy), _checked(taxonomy, a), _checked(taxonomy, b))
+    result: NDArray[np.int64] = deepest_common(*_arrays(taxonomy), *_numbers(a, b))
     return result
 
 
@@ -216,10 +185,5 @@ def _arrays(taxonomy: Taxonomy) -> tuple[Ints, Ints, Ints, Ints]:
     return taxonomy.ancestor_indptr, taxonomy.ancestors, taxonomy.links, taxonomy.depth
 
 
-def _checked(taxonomy: Taxonomy, concepts: ArrayLike) -> NDArray[np.int64]:
-    """Concept numbers as an array; the kernels look nowhere else."""
-    numbers = np.ascontiguousarray(concepts, dtype=np.int64).reshape(-1)
-    if len(numbers) and (numbers.min() < 0 or numbers.max() >= len(taxonomy)):
-        wrong = numbers[(numbers < 0) | (numbers >= len(taxonomy))][0]
-        raise InputError(f"concept {wrong} is unknown; this taxonomy has the numbers 0 to {len(taxonomy) - 1}")
-    return numbers
+def _numbers(*concepts: ArrayLike) -> Iterator[NDArray[np.int64]]:
+    return (np.ascontiguousarray(some, dtype=np.int64).reshape(-1) for some in concepts)
