@@ -264,7 +264,6 @@ CONFLICTS = [
     ),
     Case("--method mdav for labels", f"{GOOD_LABELS} --method mdav", "these are labels", LABELS),
     Case("--method ranking for labels", f"{GOOD_LABELS} --method ranking", "would take for an amount", LABELS),
-    Case("--blocks for labels", f"{GOOD_LABELS} --blocks 100", "is not for generalised or blanked columns", LABELS),
     Case("--attribute-groups for labels", f"{GOOD_LABELS} --attribute-groups 1", "is not for generalised", LABELS),
     Case("assess: no such original", "assess absent.csv n.csv -o a", "absent.csv"),
     Case("assess: no such table", "assess n.csv absent.csv -o a", "absent.csv"),

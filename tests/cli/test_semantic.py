@@ -53,7 +53,6 @@ def test_documents_in_parts_are_protected_by_meaning(folder):
 @pytest.mark.parametrize(
     ("source", "options", "message"),
     [
-        ("d.jsonl", ["--blocks", "100"], "--blocks is not for semantic; leave it out"),
         ("d.jsonl", ["--time-budget", "3"], "--time-budget is not for semantic; leave it out"),
         ("d.jsonl", ["--attribute-groups", "2"], "--attribute-groups is for tables"),
         ("d.jsonl", ["--stem"], "leave out --stem"),

@@ -21,7 +21,7 @@ from tests.cli.run import PATIENCE, SHOAL, default_signals, run, snapshot
 
 # Kinds are stated, so that no doubt about a column adds a note to what is printed.
 STATED = ["--quasi", "a,b,c", "--kind", "a=whole,b=whole,c=whole", "--time-budget", "300"]
-PARTS = ["protect", "parts/*.csv", "-o", "new/out", *STATED, "--blocks", "1000"]
+PARTS = ["protect", "parts/*.csv", "-o", "new/out", *STATED]
 TABLE = ["protect", "people.csv", "-o", "out", *STATED, "--no-attack"]
 SETTLED = 0.2  # seconds after which a step that was announced is most likely under way; it passes if it is not
 

@@ -55,7 +55,6 @@ NUMBERS = (
         f"protect people.csv -k 3 -o release --quasi age,income {QUICK}",
         f"protect people.csv -k 7 -o release --quasi age,height {QUICK} --force --json",
     ),
-    case("blocks", f"protect people.csv -k 5 -o release --quasi age,income,height --blocks 60 {QUICK}"),
     case(
         "time budget",
         "protect people.csv -k 3 -o release --quasi age,income --time-budget 0.5 --private elsewhere --no-attack",
@@ -190,8 +189,7 @@ FILES = (
     case("packed text", f"protect people.tsv.gz -k 5 -o release --quasi age,height --confidential illness {QUICK}"),
     case(
         "table in parts",
-        "protect 'people/*.csv' -k 5 -o release --quasi age,income --confidential illness --l 2 "
-        "--coarsen income=30 --blocks 150",
+        "protect 'people/*.csv' -k 5 -o release --quasi age,income --confidential illness --l 2 --coarsen income=30",
     ),
     case(
         "mixed table in parts",
@@ -216,10 +214,9 @@ DOCUMENTS = (
         f"protect notes.csv -k 4 -o release --text-column note --id-column number --label-column diagnosis {QUICK}",
     ),
     case("semantic", "protect letters.jsonl -k 5 -o release --method semantic --label-column speciality --no-attack"),
-    case("documents in blocks", "protect letters.jsonl -k 4 -o release --blocks 40 --no-attack"),
     case(
         "documents in parts",
-        "protect 'notes/*.jsonl' -k 5 -o release --label-column shelf --l 2 --blocks 80 --no-attack",
+        "protect 'notes/*.jsonl' -k 5 -o release --label-column shelf --l 2 --no-attack",
     ),
     case("baskets", "protect baskets.dat -k 5 -o release"),
     case("baskets with labels", f"protect baskets.jsonl -k 4 -o release --label-column shop --l 2 {QUICK}"),

@@ -109,7 +109,6 @@ def protect(
     method: Any = None,
     refine: bool = True,
     time_budget: float | None = None,
-    blocks: int | None = None,
     attribute_groups: int | None = None,
     percent: float | Mapping[str, float] | None = None,
     ontology: Any = None,

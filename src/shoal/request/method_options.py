@@ -21,16 +21,16 @@ FOR_DOCUMENTS = ("mdav", "semantic", *SKETCHES)
 METHODS = tuple(dict.fromkeys((*FOR_DOCUMENTS, *FOR_NUMBERS, *FOR_LABELS, *MASKING)))
 MEANINGS = ("time_budget", "ontology", "mapping")
 TAKES = {  # the options of each method, beside `refine`, and of microaggregation by what the columns are
-    "mdav": ("time_budget", "blocks", "ontology"),
+    "mdav": ("time_budget", "ontology"),
     "semantic": ("ontology",),
-    "crowd-sketch": ("time_budget", "blocks", "components", "key"),
+    "crowd-sketch": ("time_budget", "components", "key"),
     "delta-sketch": ("delta", "max_components", "key"),
-    "k-variance-sketch": ("blocks", "max_components", "key"),
-    "a table of numbers": ("time_budget", "blocks", "attribute_groups"),
+    "k-variance-sketch": ("max_components", "key"),
+    "a table of numbers": ("time_budget", "attribute_groups"),
     "a table of labels": MEANINGS,
     "a table with labels": (*MEANINGS, "importance"),
     "generalised or blanked columns": ("time_budget", "ontology", "importance"),
-    "microaggregation": (*MEANINGS, "importance", "blocks", "attribute_groups"),
+    "microaggregation": (*MEANINGS, "importance", "attribute_groups"),
     **dict.fromkeys(MASKING, ("percent",)),
 }
 
@@ -62,12 +62,6 @@ class MethodOptions:
         otherwise="by size",
         see="methods/refinement.md",
         commands=EXPLORE,
-    )
-    blocks: int | None = method_option(
-        "Largest number of records to group at a time.",
-        Whole(least=6),
-        otherwise="all up to 50,000",
-        see="methods/blocks.md",
     )
     attribute_groups: int | None = method_option(
         "Number of columns to protect at a time; whole records then have no crowd.",

@@ -44,7 +44,7 @@ def document_method(asked: MethodOptions) -> Any:
         return DeltaSketch(asked.delta, **given)
     if name == "k-variance-sketch":
         return KVarianceSketch(**given)
-    groups = SphericalMicroaggregation(refine=asked.refine, time_budget=asked.time_budget, blocks=asked.blocks)
+    groups = SphericalMicroaggregation(refine=asked.refine, time_budget=asked.time_budget)
     return groups if name == "mdav" else CrowdSketch(method=groups, **given)
 
 

@@ -47,9 +47,7 @@ def estimator_of(asked: MethodOptions, numbers: Sequence[str], labels: Sequence[
         return CategoricalMicroaggregation(**meaning, **search)
     if not labels or name not in (None, "mdav"):
         asked.check_taken("a table of numbers")
-        return Microaggregation(
-            method=name or "mdav", attribute_groups=asked.attribute_groups, blocks=asked.blocks, **search
-        )
+        return Microaggregation(method=name or "mdav", attribute_groups=asked.attribute_groups, **search)
     if not numbers:
         raise InputError(f"mdav averages numbers, and these are labels; use {', '.join(FOR_LABELS)}", "method")
     asked.check_taken("a table with labels")
