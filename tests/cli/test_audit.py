@@ -34,7 +34,6 @@ MISTAKES = {
     "an unknown way to read gaps": ("--quasi age --missing skip", "group, match"),
     "a threshold above 1": ("--quasi age --threshold 5", "at most 1"),
     "people and matching gaps": ("--quasi age --person hh --missing match", "--missing match counts records"),
-    "a roles file that is not there": ("--roles roles.toml", "does not exist"),
 }
 
 

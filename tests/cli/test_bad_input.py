@@ -117,7 +117,6 @@ USAGE = [
     Case("demo with an argument", "demo here", "here"),
     Case("-k without a number", "protect t.csv -o out -k", "-k"),
     Case("-o without a name", "protect t.csv -o", "-o"),
-    Case("--roles without a file", "protect t.csv -o out --roles", "--roles"),
     Case("--quasi without columns", "protect t.csv -o out --quasi", "--quasi"),
     Case("--expect without a seal", "verify r --expect", "--expect"),
     Case("a value for a flag", f"{GOOD_TABLE} --force=yes", "--force"),
@@ -181,14 +180,7 @@ VALUES = [
 
 # -- Options that do not go together -------------------------------------------------------------------------------
 
-ROLES_FILE = 'quasi = ["age", "income"]\nconfidential = ["diagnosis"]\nidentifier = ["name"]\n'
 CONFLICTS = [
-    *(
-        Case(f"--roles and {option}", f"protect t.csv -o out --roles r.toml {option} age", "one or the other", files)
-        for option, files in (
-            (option, {"r.toml": ROLES_FILE}) for option in ["--quasi", "--confidential", "--insensitive", "--drop"]
-        )
-    ),
     Case("text column and roles", f"{GOOD_TABLE} --text-column name", "--text-column is for documents"),
     Case("label column and roles", f"{GOOD_TABLE} --label-column diagnosis", "--label-column is for documents"),
     Case("id column that is not there", f"{GOOD_TABLE} --id-column nobody", "nobody"),
@@ -668,10 +660,6 @@ TABLES = [
 # -- Roles ---------------------------------------------------------------------------------------------------------
 
 
-def roles_case(name: str, says: str, content: Content) -> Case:
-    return Case(f"roles: {name}", "protect t.csv -o out -k 3 --roles r.toml", says, {"r.toml": content})
-
-
 ROLES_CASES = [
     Case("an unknown column", "protect t.csv -o out --quasi age,incme", "no column incme"),
     Case("a column in other letters", "protect t.csv -o out --quasi Age", "did you mean age?"),
@@ -683,36 +671,6 @@ ROLES_CASES = [
     Case("an empty list", ["protect", "t.csv", "-o", "out", "--quasi", ""], "names no column"),
     Case("a list of commas", ["protect", "t.csv", "-o", "out", "--quasi", " , ,"], "names no column"),
     Case("columns separated by semicolons", ["protect", "t.csv", "-o", "out", "--quasi", "age;income"], "no column"),
-    Case("roles: no such file", "protect t.csv -o out --roles no.toml", "no.toml does not exist"),
-    Case("roles: a folder", "protect t.csv -o out --roles texts", "is a folder"),
-    Case("roles: an empty name", ["protect", "t.csv", "-o", "out", "--roles", ""], "is no path"),
-    Case("roles: a device", "protect t.csv -o out --roles /dev/zero", "pipe or a device"),
-    Case("roles: a pipe", "protect t.csv -o out --roles p", "pipe or a device", {"p": os.mkfifo}),
-    Case("roles: the table itself", "protect t.csv -o out --roles t.csv", "is not TOML"),
-    Case("roles: for documents", "protect d.jsonl -o out --roles r.toml", "documents", {"r.toml": ROLES_FILE}),
-    roles_case("an empty file", "at least 1 (--quasi)", ""),
-    roles_case("only a comment", "at least 1 (--quasi)", "# quasi = ['age']\n"),
-    roles_case("not TOML", "is not TOML", "quasi: [age]\n"),
-    roles_case("JSON", "is not TOML", '{"quasi": ["age"]}'),
-    roles_case("a list that does not close", "is not TOML", 'quasi = ["age"'),
-    roles_case("a key twice", "is not TOML", 'quasi = ["age"]\nquasi = ["income"]\n'),
-    roles_case("nested without end", "is not TOML", "quasi = " + "[" * 5000),
-    roles_case("bytes", "r.toml", bytes(range(256))),
-    roles_case("Latin-1", "encoding", b'quasi = ["caf\xe9"]\n'),
-    roles_case("an unknown role", "sensitive is no role", 'quasi = ["age"]\nsensitive = ["diagnosis"]\n'),
-    roles_case("a role in other letters", "Quasi is no role", 'Quasi = ["age"]\n'),
-    roles_case("a role with an escape sequence", "is no role", '"\\u001b[31m" = ["age"]\n'),
-    roles_case("a string for a list", "must be a list", 'quasi = "age"\n'),
-    roles_case("a number for a list", "must be a list", "quasi = 5\n"),
-    roles_case("a list of numbers", "must be a list", "quasi = [1, 2]\n"),
-    roles_case("a list of lists", "must be a list", 'quasi = [["age"], ["income"]]\n'),
-    roles_case("a table for a list", "must be a list", '[quasi]\nage = "age"\n'),
-    roles_case("columns as keys", "age is no role", 'age = "quasi"\n'),
-    roles_case("no quasi-identifier", "at least 1 (--quasi)", 'quasi = []\nconfidential = ["diagnosis"]\n'),
-    roles_case("an unknown column", "no column height", 'quasi = ["height"]\n'),
-    roles_case("an empty column name", "no column", 'quasi = [""]\n'),
-    roles_case("a column twice", "listed twice", 'quasi = ["age"]\nidentifier = ["age"]\n'),
-    roles_case("names to be protected", "names its records", 'quasi = ["age", "name"]\n'),
 ]
 
 # -- What documents hold -------------------------------------------------------------------------------------------
@@ -927,6 +885,7 @@ def test_bad_input_is_refused_in_one_line_and_leaves_nothing(case: Case, tmp_pat
 
 # -- Any bytes, any values -----------------------------------------------------------------------------------------
 
+PLAN = '[source]\nfile = "t.csv"\n\n[columns]\nage = { role = "protect" }\nname = { role = "drop" }\n'
 SHAPES: dict[str, bytes] = {
     "csv": TABLE.encode(),
     "tsv": TABLE.replace(",", "\t").encode(),
@@ -934,7 +893,7 @@ SHAPES: dict[str, bytes] = {
     "jsonl": LETTERS.encode(),
     "jsonl.gz": gzip.compress(LETTERS.encode(), mtime=0),
     "parquet": PARQUET,
-    "toml": ROLES_FILE.encode(),
+    "toml": PLAN.encode(),
 }
 PIECES = [b",", b'"', b"\n", b"\r", b"\0", b"\xff", b"age", b"NaN", b"1e999", b"[", b"{", b"\xef\xbb\xbf", b"9" * 30]
 
@@ -981,10 +940,7 @@ def test_any_bytes_make_a_release_that_verifies_or_are_refused(file: tuple[str, 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         make(folder, {"t.csv": TABLE, f"a.{kind}": content})
-        options = ["--roles", "a.toml"] if kind == "toml" else shlex.split(roles)
-        accepted_or_refused(
-            folder, "protect", "t.csv" if kind == "toml" else f"a.{kind}", "-o", "out", "-k", "3", *options
-        )
+        accepted_or_refused(folder, "protect", f"a.{kind}", "-o", "out", "-k", "3", *shlex.split(roles))
 
 
 VALUE = st.one_of(
@@ -1004,7 +960,7 @@ COLUMN_OPTIONS = [
     "--label-column",
 ]
 OTHER_OPTIONS = ["-k", "--l", "--missing", "--method", "--attribute-groups", "--language", "--min-df", "--max-terms"]
-FLAGS = ["--wordnet", "--no-wordnet", "--no-stem", "--force", "--json", "--roles"]
+FLAGS = ["--wordnet", "--no-wordnet", "--no-stem", "--force", "--json"]
 OPTION = st.sampled_from(COLUMN_OPTIONS + OTHER_OPTIONS + FLAGS)
 
 
@@ -1033,10 +989,7 @@ def test_random_bytes_are_refused_or_protected_whatever_they_are_called(kind: st
     for number, content in enumerate(damaged_texts()):
         folder = tmp_path / str(number)
         make(folder, {"t.csv": TABLE, f"a.{kind}": content})
-        if kind == "toml":
-            accepted_or_refused(folder, "protect", "t.csv", "-o", "out", "--roles", "a.toml")
-        else:
-            accepted_or_refused(folder, "protect", f"a.{kind}", "-o", "out")
+        accepted_or_refused(folder, "protect", f"a.{kind}", "-o", "out")
 
 
 # -- As real processes ---------------------------------------------------------------------------------------------
@@ -1065,7 +1018,7 @@ def test_a_real_process_refuses_it_likewise(case: Case, tmp_path: Path) -> None:
         ("protect t.csv -o shut/out", "shut is not a folder you can write to"),
         ("protect t.csv -o shut/a/b/out", "shut is not a folder you can write to"),
         ("protect t.csv -o open/out --private shut/p", "shut is not a folder you can write to"),
-        ("protect t.csv -o open/out --roles closed/r.toml", "no permission"),
+        ("protect closed/plan.toml -o open/out", "no permission"),
         ("verify closed", "is not a folder that can be read"),
         ("demo -o shut/demo", "shut is not a folder you can write to"),
     ],
@@ -1076,7 +1029,7 @@ def test_without_permission_it_is_refused(argv: str, says: str) -> None:
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        make(folder, {"t.csv": TABLE, "closed/t.csv": TABLE, "closed/r.toml": ROLES_FILE, "shut/x": "", "open/x": ""})
+        make(folder, {"t.csv": TABLE, "closed/t.csv": TABLE, "closed/plan.toml": PLAN, "shut/x": "", "open/x": ""})
         for place, mode in (("", 0o755), ("closed", 0o700), ("shut", 0o755), ("open", 0o777)):
             (folder / place).chmod(mode)
         before = snapshot(folder)
@@ -1100,7 +1053,6 @@ WRONG_USAGE = [
     "protect t.csv -o out -k 1",
     "protect t.csv -o out --method x",
     "protect t.csv -o out --missing x",
-    "protect t.csv -o out --roles r.toml --quasi age",
     "verify",
     "verify r --fast",
 ]

@@ -27,7 +27,6 @@ from tests.cli.test_bad_input import (
     GOOD_TABLE,
     LABELS,
     LETTERS,
-    ROLES_FILE,
     TABLE,
     TEXTS,
     make,
@@ -165,13 +164,6 @@ def test_columns_are_coarsened_and_a_name_may_hold_the_sign_between_name_and_num
     certificate = json.loads((folder / "out" / "certificate.json").read_text(encoding="utf-8"))
     assert certificate["stated"]["parameters"]["coarsen"] == {"a=b": 9, "age": 6}
     good(folder, "verify out")
-
-
-def test_the_roles_may_come_from_a_file(folder: Path) -> None:
-    make(folder, {"r.toml": ROLES_FILE})
-    good(folder, "protect t.csv -o one -k 3 --roles r.toml")
-    good(folder, "protect t.csv -o two -k 3 --quasi age,income --confidential diagnosis --drop name")
-    assert (folder / "one/certificate.json").read_bytes() == (folder / "two/certificate.json").read_bytes()
 
 
 def test_a_table_in_parts_is_protected_by_its_roles(tmp_path: Path) -> None:

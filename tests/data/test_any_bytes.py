@@ -91,7 +91,6 @@ READERS: list[Callable[[Path], object]] = [
     lambda path: list(Corpus(path, text_column="1", label_column="id")),
     looks_like_documents,
     read_table_fully,
-    Roles.from_toml,
 ]
 
 

@@ -180,31 +180,6 @@ def test_dataframes_that_cannot_be_used_are_refused() -> None:
 # Roles
 
 
-def test_roles_are_read_from_toml(write: Write) -> None:
-    roles = Roles.from_toml(write("r.toml", 'quasi = ["age", "zip"]\nidentifier = ["name"]\n'))
-    assert roles == Roles(quasi=("age", "zip"), identifier=("name",))
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"quasi = [", "is not TOML"),
-        (b"quasi = 'age'", "quasi must be a list of column names"),
-        (b"quasi = [1]", "quasi must be a list of column names"),
-        (b"quasy = ['age']", "quasy is no role; use identifier, quasi, confidential, insensitive"),
-        (b"quasi = ['\xff']", "broken encoding"),
-        (b"a = " + b"[" * 5000, "is not TOML"),
-    ],
-)
-def test_bad_role_files_are_refused(write: Write, content: bytes, message: str) -> None:
-    assert message in refusal(Roles.from_toml, write("r.toml", content))
-
-
-def test_a_missing_role_file_is_refused(tmp_path: Path) -> None:
-    assert "does not exist" in refusal(Roles.from_toml, tmp_path / "r.toml")
-    assert "is a folder" in refusal(Roles.from_toml, tmp_path)
-
-
 def test_without_roles_a_table_of_numbers_is_all_quasi_identifiers() -> None:
     table = in_memory(a=[1, 2], b=[0.5, None])
     assert resolve_roles(table, None) == Roles(quasi=("a", "b"))

@@ -119,7 +119,6 @@ KINDS = (
         "'who age,what income' --missing withhold --weight 'what weight' --calibrate 'what income' "
         f"--household 'who household' {QUICK}",
     ),
-    case("roles from a file", "protect people.csv -k 5 -o release --roles roles.toml --no-attack"),
     case("typed columns", "protect typed.parquet -k 5 -o release --quasi age,birth,smoker,roof --confidential illness"),
 )
 

@@ -247,18 +247,6 @@ def people_in_parts(folder: Path) -> None:
         write_csv(folder / "people" / f"{part}.csv", rows[120 * part : 120 * part + 120])
 
 
-def roles_toml(folder: Path) -> None:
-    (folder / "roles.toml").write_text(
-        'quasi = ["age", "zip", "education", "birth"]\n'
-        'confidential = ["illness"]\n'
-        'insensitive = ["ward"]\n'
-        'identifier = ["name", "id"]\n\n'
-        '[kinds]\nzip = "code"\nbirth = "date"\n\n'
-        f"[order]\neducation = {json.dumps(list(EDUCATION))}\n",
-        encoding="utf-8",
-    )
-
-
 def towns_csv(folder: Path) -> None:
     """A hierarchy of the towns, child and parent."""
     places = dict(zip(TOWNS, ("the coast", "the coast", "the hills", "the hills"), strict=True))
@@ -370,7 +358,6 @@ INPUTS: dict[str, Callable[[Path], None]] = {
     "people.xlsx": people_xlsx,
     "people.sav": people_sav,
     "people/*.csv": people_in_parts,
-    "roles.toml": roles_toml,
     "towns.csv": towns_csv,
     "sample": sample_files,
     "letters.jsonl": letters_jsonl,

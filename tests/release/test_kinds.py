@@ -190,13 +190,6 @@ def test_a_column_of_which_no_group_shows_a_value_has_no_figures(tmp_path: Path)
     assert "median 30" not in (made.folder / "README.md").read_text()
 
 
-def test_a_category_said_by_option_counts_more_than_the_order_of_a_roles_file(tmp_path: Path) -> None:
-    rows = {"risk": ["low", "low", "high", "low", "high", "high"]}
-    roles = Roles(quasi=("risk",), kinds={"risk": "ordered"}, order={"risk": ("low", "mid", "high")})
-    made = release(rows, tmp_path, k=6, roles=roles, categorical={"risk": "set"})
-    assert set(cells(made, "risk")) == {"*"}
-
-
 def test_the_only_label_among_gaps_is_not_shown_for_its_group(tmp_path: Path) -> None:
     # Of the old, one has a risk: "high". With the others at the column's mean, rank 1 of 0 to 3, the middle is "some".
     rows = {

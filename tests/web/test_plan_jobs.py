@@ -112,14 +112,16 @@ def test_shell_and_python_read_documents_in_their_language(tmp_path: Path, monke
         estimate(german, 30)
 
 
-def test_names_that_no_command_line_can_list_go_into_a_plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_names_with_commas_are_listed_as_json_and_give_the_same_seal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     rows = "\n".join(f"{TOWNS[row % 3]},{1 + row % 2},{('low', 'medium', 'high')[row % 3]}" for row in range(30))
     header = '"town, or city 🏙",area=1/2,"pain, today"'
     (tmp_path / "odd.csv").write_text(f"{header}\n{rows}\n", encoding="utf-8")
     plan = proposed(Path("odd.csv"))
     assert plan.columns.order == {"pain, today": ("low", "medium", "high")}
-    assert protect_command(plan).words == ("protect", PLAN, "-o", "release")
+    assert any(word.startswith('["town, or city') for word in protect_command(plan).words)
     first, second = seals(plan)
     assert first == second
 

@@ -50,7 +50,7 @@ class TableSource:
 def source_of(request: Request) -> tuple[DocumentSource | TableSource, ColumnChoices]:
     """What a request points at, and what it says of columns; options that are not for such a source are refused."""
     columns, roles = request.columns, asked_roles(request.columns)
-    choices = asked_choices(columns, roles)
+    choices = asked_choices(columns)
     opened = open_source(
         table_source(request.source, request.reading),
         roles=roles,

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.data.columns import holds_numbers
-from shoal.data.files import check_names, counted, is_folder, reading, shown, unknown_column
+from shoal.data.files import check_names, counted, shown, unknown_column
 from shoal.data.kinds.dates import FORMS, PERIODS
 from shoal.data.recoding import Bands, Codes, Level, Period, rule_of
 from shoal.errors import InputError
@@ -69,50 +66,18 @@ CATEGORIES = (Kind.CODE, Kind.YES_NO)  # values that are equal or not, and nothi
 
 @dataclass(frozen=True)
 class Roles:
-    """The columns of each role; and of some, of which kind they are and the order of their labels."""
+    """The columns of each role."""
 
     quasi: tuple[str, ...]
     confidential: tuple[str, ...] = ()
     insensitive: tuple[str, ...] = ()
     identifier: tuple[str, ...] = ()
-    kinds: Mapping[str, str] = field(default_factory=dict)
-    order: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     weight: tuple[str, ...] = ()  # at most one
 
     def __post_init__(self) -> None:
         for role in LISTED:  # one name stands for itself, and any sequence of names will do
             given = getattr(self, role.value)
             object.__setattr__(self, role.value, (given,) if isinstance(given, str) else tuple(given))
-        if self.kinds or self.order:
-            object.__setattr__(self, "kinds", checked_kinds(self.kinds))
-            object.__setattr__(self, "order", checked_orders(self.order))
-
-    @classmethod
-    def from_toml(cls, path: str | os.PathLike[str]) -> Roles:
-        """Roles from a file of lists, such as `quasi = ["age", "zip"]`; it may have the tables [kinds] and [order]."""
-        name = shown(path)
-        if is_folder(path):
-            raise InputError(f"{name} is a folder; give a TOML file with the roles of the columns")
-        with reading(path):
-            content = Path(path).read_bytes().decode("utf-8-sig")
-        try:
-            lists = tomllib.loads(content)
-        except (tomllib.TOMLDecodeError, RecursionError) as problem:
-            raise InputError(f'{name} is not TOML ({problem}); write lines such as quasi = ["age", "zip"]') from None
-        tables = {key: lists.pop(key, {}) for key in ("kinds", "order")}
-        for key, table in tables.items():
-            if not isinstance(table, dict):
-                raise InputError(f"{name}: {key} must be a table of columns; write [{key}], and a line for each column")
-        for key, columns in lists.items():
-            if key not in LISTED:
-                raise InputError(f"{name}: {shown(key)} is no role; use {', '.join(LISTED)}")
-            if not isinstance(columns, list) or not all(isinstance(column, str) for column in columns):
-                raise InputError(f'{name}: {key} must be a list of column names; write it like {key} = ["age", "zip"]')
-        try:
-            of_roles: dict[str, Any] = {role.value: tuple(lists.get(role, ())) for role in LISTED}
-            return cls(**of_roles, **tables)
-        except InputError as problem:
-            raise InputError(f"{name}: {problem}") from None
 
     def columns(self, role: Role) -> tuple[str, ...]:
         """The columns that have this role."""
@@ -202,7 +167,6 @@ class ColumnChoices:
     rounded: tuple[str, ...] = ()
     recode: Mapping[str, str] = field(default_factory=dict)  # column: a rule
     treat: Mapping[str, str] = field(default_factory=dict)  # column: a treatment
-    of_file: frozenset[str] = frozenset()  # columns that only the roles file mentions: any role will do
 
     def named(self) -> set[str]:
         """The columns of which anything is said."""
@@ -252,7 +216,7 @@ class ColumnChoices:
                 if name not in columns:
                     problem = unknown_column(name, columns, "the table")
                     raise InputError(f"{{option}}: {problem}", f"{option} {shown(name)}")
-                if name not in quasi and name not in self.of_file and option != "kinds":
+                if name not in quasi and option != "kinds":
                     raise InputError(
                         "{option}: the column is not protected; name it in {option}, or leave it out",
                         (f"{option} {shown(name)}", "quasi"),
@@ -281,38 +245,29 @@ class ColumnChoices:
 
 
 def asked_roles(asked: ColumnOptions) -> Roles | None:
-    """The roles that a request gives columns, as lists or as a file; None when it gives none."""
+    """The roles that a request gives columns, as lists or as a whole; None when it gives none."""
     lists = {"quasi": asked.quasi, "confidential": asked.confidential, "insensitive": asked.insensitive}
     lists |= {"identifier": asked.drop, "weight": None if asked.weight is None else (asked.weight,)}
     given = {name: tuple(columns) for name, columns in lists.items() if columns is not None}
     if asked.roles is None:
-        return Roles(**({"quasi": ()} | given)) if given else None  # type: ignore[arg-type]
-    roles = asked.roles if isinstance(asked.roles, Roles) else Roles.from_toml(asked.roles)
-    return roles if asked.weight is None else replace(roles, weight=(asked.weight,))
+        return Roles(**({"quasi": ()} | given)) if given else None
+    if not isinstance(asked.roles, Roles):
+        raise InputError("roles must be Roles(...); roles in a file are a plan", "roles")
+    return asked.roles if asked.weight is None else replace(asked.roles, weight=(asked.weight,))
 
 
 def listed_roles(asked: ColumnOptions) -> dict[str, Any]:
-    """The options that say of columns what the roles of a request say, with their kinds and orders."""
+    """The options that say of columns what the roles of a request say."""
     roles = asked_roles(asked)
     if roles is None or asked.roles is None:
         return {}
     lists = {"quasi": roles.quasi, "confidential": roles.confidential, "insensitive": roles.insensitive}
     lists |= {"drop": roles.identifier}
-    choices = asked_choices(asked, roles)
-    kinds, order = (
-        {name: one for name, one in table.items() if name in roles.quasi} for table in (choices.kinds, choices.order)
-    )
-    return {
-        "roles": None,
-        **{
-            name: one or None
-            for name, one in {**lists, "weight": "".join(roles.weight), "kinds": kinds, "order": order}.items()
-        },
-    }
+    return {"roles": None, "weight": "".join(roles.weight) or None} | {name: one or None for name, one in lists.items()}
 
 
-def asked_choices(asked: ColumnOptions, roles: Roles | None = None) -> ColumnChoices:
-    """What a request says about columns, checked for itself; it wins over the kinds and orders of the roles."""
+def asked_choices(asked: ColumnOptions) -> ColumnChoices:
+    """What a request says about columns, checked for itself."""
     kinds = checked_kinds(asked.kinds) if asked.kinds else {}
     order = checked_orders(asked.order) if asked.order else {}
     recode = _recodings(asked.recode) if asked.recode else {}
@@ -324,16 +279,7 @@ def asked_choices(asked: ColumnOptions, roles: Roles | None = None) -> ColumnCho
             raise InputError(
                 f"{{option}}: the column is given as {kind}; leave out one of the two", f"categorical {shown(name)}"
             )
-    if roles is None or not (roles.kinds or roles.order):
-        return choices
-    of_roles = {name: kind for name, kind in roles.kinds.items() if name not in order}
-    unordered = {name for name in roles.order if choices.kind_of(name)[0] not in (None, Kind.ORDERED)}
-    return replace(
-        choices,
-        kinds={**of_roles, **kinds},
-        order={**{name: labels for name, labels in roles.order.items() if name not in unordered}, **order},
-        of_file=frozenset({*roles.kinds, *roles.order} - choices.named()),
-    )
+    return choices
 
 
 def _recodings(given: Mapping[str, str]) -> dict[str, str]:

@@ -200,7 +200,7 @@ class AuditOptions:
     confidential: Sequence[str] | None = audit_option(
         "Columns that nobody should learn, comma-separated.", Columns(), otherwise=PROPOSED
     )
-    roles: Any = audit_option("TOML file with the columns of each role, in place of these.", File())
+    roles: Any = audit_option("Roles(...), in place of these.", Value(), only_python=True)
     person: str | None = audit_option("Column that names the person: people are counted, not records.", Column())
     weight: str | None = audit_option(
         "Column with sampling weights, which add up to the population.",

@@ -151,11 +151,7 @@ class ColumnOptions:
         see="weights.md#calibration",
         label="Weighted totals that hold",
     )
-    roles: Any = table_option(
-        "TOML file with the columns of each role, in place of the four lists.",
-        File(),
-        section="-",
-    )
+    roles: Any = table_option("Roles(...), in place of the four lists.", Value(), section="-", only_python=True)
     text_column: str | None = option(
         "Column with the text, or with lists of items.",
         Column(),

@@ -5,9 +5,11 @@ Every `check` returns the value as the library uses it, or raises a ValueError t
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from pathlib import Path
@@ -218,12 +220,15 @@ class File(Value):
 
 @dataclass(frozen=True)
 class Columns(Value):
-    """Names of columns, between commas."""
+    """Names of columns, between commas; as a JSON list where a name has a comma in it."""
 
     _: KW_ONLY
     metavar: str = "<columns>"
 
     def parse(self, text: str) -> tuple[str, ...]:
+        if text.startswith('["'):
+            with suppress(ValueError):
+                return self.check(json.loads(text))
         names = tuple(name.strip() for name in text.split(",") if name.strip())
         if not names:
             raise ValueError("names no column; name at least one, or leave the option out")
@@ -238,7 +243,11 @@ class Columns(Value):
         return names
 
     def write(self, value: Iterable[str]) -> list[str]:
-        return [",".join(_listed(value))]
+        names = list(value)
+        try:
+            return [",".join(_listed(names))]
+        except ValueError:
+            return [json.dumps(names)]
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from shoal.request.request import Request, options_of_command, words_of
@@ -19,7 +17,7 @@ RELEASE, PRIVATE, EXPLORATION, AUDIT, OUT, BOARD = (
     "assessment",
     "board",
 )
-PLAN, ROLES_FILE, WORK = "plan.toml", "roles.toml", "review"
+PLAN, WORK = "plan.toml", "review"
 COLUMNS = ("text_column", "id_column")
 OWNERS_KEYS = (
     "from shoal.data.private_files import config_folder\nfrom shoal.data.keys import Keys\n",
@@ -58,20 +56,13 @@ def explore_command(limits: Mapping[str, Any]) -> Command:
     )
 
 
-def audit_command(plan: Request, own: Mapping[str, Any], work: Path) -> Command:
+def audit_command(plan: Request, own: Mapping[str, Any]) -> Command:
     """What the plan says of columns, and options of the audit's own."""
     table = options_of_command("audit")
     shared = {name: value for name, value in plan.given.items() if name in table and name not in ("missing", "force")}
     reading = {name: value for name, value in shared.items() if name in vars(plan.reading)}
     given = {"out": AUDIT, **{name: value for name, value in shared.items() if name not in reading}, **own}
-    try:
-        words = option_words("audit", {**reading, **given})
-    except ValueError:  # a column has a name that no command line can spell
-        roles = {name: list(given.pop(name, ()) or ()) for name in ("quasi", "confidential")}
-        lines = (f"{name} = {json.dumps(columns, ensure_ascii=False)}\n" for name, columns in roles.items())
-        (work / ROLES_FILE).write_text("".join(lines), encoding="utf-8")
-        given["roles"] = ROLES_FILE
-        words = option_words("audit", {**reading, **given})
+    words = option_words("audit", {**reading, **given})
     python = python_of("audit", (plan.source,), given)
     if reading:
         opened = _opened_in_python(str(plan.source), reading)

@@ -70,7 +70,7 @@ async def start_judging(
     """Audit or explore a file by its plan; `own` are options that are no part of it."""
     with workspace.new_job() as folder:
         ready = await run_in_threadpool(lent, plan, workspace, folder)
-        command = explore_command(own) if kind == "explore" else audit_command(ready, own, folder / "work")
+        command = explore_command(own) if kind == "explore" else audit_command(ready, own)
     title = f"{'Exploration' if kind == 'explore' else 'Audit'} of {upload.name}"
     return jobs.start(folder, kind, title, command, about_plan(plan, upload.id))
 

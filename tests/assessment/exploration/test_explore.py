@@ -138,14 +138,14 @@ def test_names_that_no_list_can_hold_go_by_a_plan(tmp_path: Path, monkeypatch: p
     assert explore("-people.csv", "out folder", roles=roles, refine=False, workers=1).command == found.command
 
 
-def test_the_command_repeats_kinds_and_orders_of_a_roles_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_repeats_roles_kinds_and_orders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     only(monkeypatch, [Trial("mdav", k=3)])
     monkeypatch.chdir(tmp_path)
     steps = {"school": ["basic", "middle!", "upper"] * 13 + ["basic"], "area": [7, 8] * 20}
     TABLE.assign(**steps).to_csv("people.csv", index=False)
     kinds, order = {"area": "code", "a": "whole"}, {"school": ("basic", "middle!", "upper")}
-    roles = Roles(quasi=("a", "school", "area"), kinds=kinds, order=order)
-    found = explore("people.csv", "out", roles=roles, refine=False, workers=1)
+    roles = Roles(quasi=("a", "school", "area"))
+    found = explore("people.csv", "out", roles=roles, kinds=kinds, order=order, refine=False, workers=1)
     assert "--kind area=code,a=whole --order 'school=basic<middle!<upper'" in found.command
     planned = read_plan("out/plan.toml")
     assert (planned.columns.kinds, planned.columns.order) == (kinds, order)

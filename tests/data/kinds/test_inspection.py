@@ -16,7 +16,6 @@ from shoal.data.kinds import sampling
 from shoal.data.kinds.inspection import proposed_request
 from shoal.data.kinds.recognition import recognise
 from shoal.data.roles import Kind, Role
-from shoal.errors import InputError
 from shoal.request.request import Request
 from tests.cli.run import run
 
@@ -181,22 +180,6 @@ def test_the_command_shows_columns_and_writes_the_file(tmp_path: Path) -> None:
     data = json.loads(run(tmp_path, "inspect", "people.csv", "--json", "--no-values").out)
     assert [column["kind"] for column in data["columns"]] == ["whole", "code"] and "bands" not in data["columns"][0]
     assert run(tmp_path, "inspect", "people.csv", "--plan", "plan.toml").code == 2
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ('quasi = ["a"]\n[kinds]\na = "postcode"', "there is no such kind"),
-        ('quasi = ["a"]\nkinds = "code"', "must be a table of columns"),
-        ('quasi = ["a"]\n[order]\na = "low"', "at least 2 labels"),
-        ('quasi = ["a"]\n[order]\na = ["low", "low"]', "twice"),
-        ('quasi = ["a"]\n[order]\na = ["low", ""]', "a gap has no place"),
-    ],
-)
-def test_a_roles_file_with_wrong_kinds_is_refused(content: str, message: str, tmp_path: Path) -> None:
-    (tmp_path / "roles.toml").write_text(content)
-    with pytest.raises(InputError, match=message):
-        shoal.Roles.from_toml(tmp_path / "roles.toml")
 
 
 def test_a_header_with_umlauts_in_the_encoding_of_windows_is_read(tmp_path: Path) -> None:

@@ -282,7 +282,7 @@ def trial_request(request: Request, trial: Trial, kind: str = "numbers") -> Requ
 
 
 def _options(request: Request) -> TableOptions:
-    return table_options(request, asked_choices(request.columns, asked_roles(request.columns)))
+    return table_options(request, asked_choices(request.columns))
 
 
 def _numbers(name: str, work: MaskedTable, publication: TablePublication, form: NumberForm) -> Any:

@@ -249,7 +249,7 @@ def _agreed(columns: Sequence[ColumnInspection], data: pa.Table) -> tuple[Column
     changed = {column.name: column for column in agreed}
     now = [_code_of_label(changed.get(column.name, column), columns, data) for column in columns]
     names = {role: tuple(column.name for column in now if column.role is role) for role in LISTED}
-    roles = Roles(**{role.value: listed for role, listed in names.items()})  # type: ignore[arg-type]
+    roles = Roles(**{role.value: listed for role, listed in names.items()})
     reasons = giveaways(data, roles)
     for number, column in enumerate(now):
         repeats = column.role is Role.WEIGHT and 2 * column.distinct <= data.num_rows
