@@ -1018,7 +1018,7 @@ def test_a_real_process_refuses_it_likewise(case: Case, tmp_path: Path) -> None:
         ("protect t.csv -o shut/out", "shut is not a folder you can write to"),
         ("protect t.csv -o shut/a/b/out", "shut is not a folder you can write to"),
         ("protect t.csv -o open/out --private shut/p", "shut is not a folder you can write to"),
-        ("protect closed/plan.toml -o open/out", "no permission"),
+        ("protect closed/plan.toml -o open/out", "Permission denied"),
         ("verify closed", "is not a folder that can be read"),
         ("demo -o shut/demo", "shut is not a folder you can write to"),
     ],
