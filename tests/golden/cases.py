@@ -109,6 +109,10 @@ KINDS = (
         f"--treat ward=keep,age=generalise,zip=blank --importance zip=2,sex=1,age=1 {QUICK}",
     ),
     case(
+        "a value that stays visible",
+        f"protect people.csv -k 4 -o release --quasi roof,sex --keep-visible roof=slate --confidential illness {QUICK}",
+    ),
+    case(
         "categories and orders",
         "protect people.csv -k 5 -o release --quasi roof,sex,education --categorical roof,sex "
         "--order 'education=primary<secondary<college<university' --confidential illness",
