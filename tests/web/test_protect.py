@@ -194,7 +194,7 @@ def test_a_mistake_is_said_on_the_page_and_keeps_what_was_chosen(page: Page, pat
     page.get_by_text("How groups are made").click()
     age = page.get_by_role("group", name="age")
     page.get_by_label("Column with a larger k").select_option("age")
-    expect(age.get_by_label("Drop")).to_be_checked()  # for as long as it is chosen
+    expect(age.get_by_label("Own k")).to_be_checked()  # for as long as it is chosen
     page.get_by_label("Column with a larger k").select_option("")
     expect(age.get_by_label("Protect")).to_be_checked()
     page.get_by_label("What l counts").select_option("recursive")
