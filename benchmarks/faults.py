@@ -142,10 +142,10 @@ class Client(Thread):
 
     def check(self) -> None:
         """What was acknowledged is there, and nothing else: ciphertexts, records, and in what was synced."""
-        listed, after = [], ""
-        while after is not None:
-            page = self.ask("GET", f"/v1/documents?limit=1000&after={after}").json()
-            listed, after = listed + [row["id"] for row in page["documents"]], page["after"]
+        listed: list[str] = []
+        after = 0
+        while (page := _table(self.ask("GET", f"/v1/records?mine=true&after={after}")))["number"]:
+            listed, after = listed + page["document"], page["number"][-1]
         assert sorted(listed) == sorted(self._mine), "documents were lost, doubled or not deleted"
         for document in self._chance.sample(listed, min(50, len(listed))):
             assert self.ask("GET", f"/v1/documents/{document}").content == self._mine[document]

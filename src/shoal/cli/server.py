@@ -184,10 +184,9 @@ def renew(
         from shoal.index.server import accounts
 
         with server_database.writing() as connection:
-            if new:
-                write(accounts.replace_token(connection, account, _in_days(days)))
-            else:
-                accounts.renew(connection, account, _in_days(days))
+            token = accounts.renew(connection, account, _in_days(days), new=new)
+    if new:
+        write(token)
     say(f"expires in {days:g} days" if days else "never expires")
 
 

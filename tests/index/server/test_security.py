@@ -26,7 +26,7 @@ from shoal.index.server.gate import Limits, Rates, read_body
 from shoal.index.server.monitoring import LOGGER, Metrics
 from shoal.index.server.problems import Problem
 from shoal.index.server.serving import Binding
-from tests.index.server.api import BINARY, SEA, Api
+from tests.index.server.api import BINARY, SEA, Api, arrow
 from tests.index.server.processes import servers
 
 
@@ -122,7 +122,7 @@ def test_a_body_that_is_too_large_is_refused_whether_it_says_so_or_not(sqlite: s
         assert api.put(b"x" * (2 << 20), None).status_code == 413
         parts = (b"x" * 65536 for _ in range(64))  # chunked, without a length
         assert api.ask("POST", "/v1/batches", content=parts, headers=BINARY).status_code == 413
-        assert api.ask("GET", "/v1/documents").json()["documents"] == []
+        assert arrow(api.ask("GET", "/v1/records"))["document"] == []
         api.keep(b"x" * 1000)
 
 
@@ -200,10 +200,10 @@ def test_path_tricks_lead_nowhere(api: Api, path: str) -> None:
 
 def test_too_many_requests_of_an_account_are_refused_and_others_are_not(sqlite: str, tmp_path: Path) -> None:
     with Api.on(sqlite, Limits(rate=0.001, burst=3)) as api:
-        statuses = [api.ask("GET", "/v1/documents").status_code for _ in range(4)]
+        statuses = [api.ask("GET", "/v1/representatives/pages/0").status_code for _ in range(4)]
         assert statuses == [200, 200, 200, 429]
-        assert api.ask("GET", "/v1/documents").headers["Retry-After"] == "1"
-        assert api.ask("GET", "/v1/documents", "other").status_code == 200
+        assert api.ask("GET", "/v1/groups").headers["Retry-After"] == "1"
+        assert api.ask("GET", "/v1/representatives/pages/0", "other").status_code == 200
 
 
 def test_documents_that_come_in_together_do_not_exceed_what_an_account_may_have(sqlite: str, tmp_path: Path) -> None:
@@ -239,7 +239,7 @@ def test_failed_log_ins_are_limited_by_address(sqlite: str) -> None:
         wrong = {"Authorization": "Bearer shoal_0000000000000000_00"}
         statuses = [api.client.get("/v1/index", headers=wrong).status_code for _ in range(4)]
         assert statuses == [401, 401, 401, 429]
-        assert api.ask("GET", "/v1/documents").status_code == 429  # nobody gets in from there
+        assert api.ask("GET", "/v1/groups").status_code == 429  # nobody gets in from there
 
 
 def test_behind_a_proxy_the_address_is_the_one_that_the_proxy_appended(sqlite: str) -> None:
@@ -247,7 +247,10 @@ def test_behind_a_proxy_the_address_is_the_one_that_the_proxy_appended(sqlite: s
         for made_up in ("1.1.1.1", "2.2.2.2"):
             answer = api.client.get("/v1/index", headers={"X-Forwarded-For": f"{made_up}, 9.9.9.9"})
         assert answer.status_code == 429
-        assert api.ask("GET", "/v1/documents", headers={"X-Forwarded-For": "9.9.9.9, 8.8.8.8"}).status_code == 200
+        assert (
+            api.ask("GET", "/v1/representatives/pages/0", headers={"X-Forwarded-For": "9.9.9.9, 8.8.8.8"}).status_code
+            == 200
+        )
 
 
 def test_addresses_of_strangers_do_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:

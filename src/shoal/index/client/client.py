@@ -258,9 +258,9 @@ class IndexClient:
         journal = self._index.journal
         if journal.name(document) is not None:
             return document
-        known = journal.named(document) or journal.named_in_any_folder(document)
+        known = journal.named(document)
         if not known and not DOCUMENT_ID.fullmatch(document) and self._know_own():
-            known = journal.named(document) or journal.named_in_any_folder(document)
+            known = journal.named(document)
         if len(known) > 1:
             names = ", ".join(f"{shown(name)} is {number}" for number, name in known[-5:])
             raise InputError(f"{len(known)} texts have the name {shown(document)}; give an id (newest last): {names}")

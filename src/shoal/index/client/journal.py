@@ -229,13 +229,10 @@ class Journal:
         return [row[0] for row in rows]
 
     def named(self, name: str) -> list[tuple[str, str]]:
-        """Ids and names of the uploads of a name: several if the text has changed."""
-        return self._all("SELECT id, name FROM documents WHERE name = ? AND id IS NOT NULL ORDER BY rowid", name)
-
-    def named_in_any_folder(self, name: str) -> list[tuple[str, str]]:
-        """The same for a name without its folder."""
-        ending = "substr(name, -length(?1)) = ?1 AND id IS NOT NULL"
-        return self._all(f"SELECT id, name FROM documents WHERE {ending} ORDER BY rowid", f"/{name}")
+        """Ids and names of the uploads of a name, or of a name in any folder: several if the text has changed."""
+        ending = "(name = ?1 OR substr(name, -length(?1) - 1) = '/' || ?1)"
+        rows = self._all(f"SELECT id, name FROM documents WHERE {ending} AND id IS NOT NULL ORDER BY rowid", name)
+        return [row for row in rows if row[1] == name] or rows
 
     def id_and_group_by_digest(self) -> dict[bytes, tuple[str | None, str | None]]:
         """Id and representative of every document."""

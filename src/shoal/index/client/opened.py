@@ -117,25 +117,12 @@ def _check_promises(connection: Connection, journal: Journal, promises: dict[str
             if before.get(name, promises[name]) != promises[name]:
                 raise InputError(f"the {name} of this index has changed, which must never happen; ask the operator")
     else:
+        from shoal.index.client.search import settle
+
         settle(connection, journal)
         if before["vocabulary"] != promises["vocabulary"]:
             journal.change_terms()
     journal.keep_promises(promises)
-
-
-def settle(connection: Connection, journal: Journal) -> None:
-    """Bring the journal in line with the documents that the server has.
-
-    Some may have been deleted from another machine, or a backup may have been restored from before they were grouped.
-    """
-    known = journal.documents()  # before the server is asked: another put may add documents meanwhile
-    status_of: dict[str, str] = {}
-    after: Any = ""
-    while after is not None:
-        page = connection.get_json(f"/v1/documents?after={after}&limit=10000")
-        status_of |= {document["id"]: document["status"] for document in page["documents"]}
-        after = page["after"]
-    journal.settle({document: status_of.get(document) for document in known})
 
 
 def write_whole(file: Path, body: bytes) -> None:

@@ -21,8 +21,9 @@ from shoal.data.keys import Keys
 from shoal.errors import InputError
 from shoal.index.client.connection import JSON, OCTETS, Connection, Refusal, new_key
 from shoal.index.client.journal import DAY, Journal, PendingRequest, Upload, digest_of
-from shoal.index.client.opened import OpenedIndex, settle
+from shoal.index.client.opened import OpenedIndex
 from shoal.index.client.records import About, Record, opening_of
+from shoal.index.client.search import settle
 from shoal.index.client.sources import SourceDocument
 from shoal.index.waiting import Waiting
 from shoal.methods.pools import unit_rows

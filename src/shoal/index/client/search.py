@@ -5,7 +5,7 @@ At home the server learns that somebody synced. By groups it learns which groups
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,8 @@ import scipy.sparse as sp
 from shoal import progress
 from shoal.data.keys import Keys
 from shoal.errors import InputError
+from shoal.index.client.connection import Connection
+from shoal.index.client.journal import Journal
 from shoal.index.client.opened import OpenedIndex
 from shoal.index.client.published import table_of
 from shoal.index.client.records import About, Record
@@ -85,7 +87,7 @@ def sync(index: OpenedIndex, keys: Keys, *, again: bool = False) -> SyncReport:
     cache, fetched = index.records(keys), 0
     if again:
         cache.clear()
-    while rows := _page(index, f"/v1/records?after={cache.after}"):
+    while rows := _page(index.connection, f"/v1/records?after={cache.after}"):
         records = [(row["document"], Record.opened(row["content"], keys) if row["content"] else None) for row in rows]
         _adopt(index, rows, records)
         cache.add(records, cache.after, rows[-1]["number"])
@@ -96,10 +98,18 @@ def sync(index: OpenedIndex, keys: Keys, *, again: bool = False) -> SyncReport:
 
 def adopt_own(index: OpenedIndex, keys: Keys) -> None:
     """Note the documents that other machines of this account put, by their records."""
-    after = 0
-    while rows := _page(index, f"/v1/records?mine=true&after={after}"):
+    for rows in _own_pages(index.connection):
         _adopt(index, rows, [(row["document"], Record.opened(row["content"], keys)) for row in rows])
-        after = rows[-1]["number"]
+
+
+def settle(connection: Connection, journal: Journal) -> None:
+    """Bring the journal in line with the documents that the server has.
+
+    Some may have been deleted from another machine, or a backup may have been restored from before they were grouped.
+    """
+    known = journal.documents()  # before the server is asked: another put may add documents meanwhile
+    status_of = {row["document"]: row["status"] for rows in _own_pages(connection) for row in rows}
+    journal.settle({document: status_of.get(document) for document in known})
 
 
 def search_at_home(index: OpenedIndex, keys: Keys, query: str, limit: int, allowed: SearchFilter) -> list[SearchHit]:
@@ -177,8 +187,16 @@ def _hit(id: str, match: Match, words: Mapping[str, tuple[str, ...]], about: Abo
     return SearchHit(id, match.similarity, matched, about.name, about.opening, about.date, about.label)
 
 
-def _page(index: OpenedIndex, path: str) -> list[dict[str, Any]]:
-    return table_of(index.connection.get(path), COLUMNS, "content")
+def _own_pages(connection: Connection) -> Iterator[list[dict[str, Any]]]:
+    """The records of this account's documents."""
+    after = 0
+    while rows := _page(connection, f"/v1/records?mine=true&after={after}"):
+        yield rows
+        after = rows[-1]["number"]
+
+
+def _page(connection: Connection, path: str) -> list[dict[str, Any]]:
+    return table_of(connection.get(path), COLUMNS, "content")
 
 
 def _adopt(index: OpenedIndex, rows: list[dict[str, Any]], records: list[tuple[str, Record | None]]) -> None:

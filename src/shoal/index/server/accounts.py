@@ -72,15 +72,10 @@ def all_accounts(connection: Connection) -> list[Account]:
     return [Account(*row) for row in connection.execute(select(*COLUMNS).order_by(accounts.c.name))]
 
 
-def renew(connection: Connection, account: str, expires: float | None) -> None:
-    """Let the token of an account expire at another time, or never."""
-    _change(connection, account, expires=expires)
-
-
-def replace_token(connection: Connection, account: str, expires: float | None) -> str:
-    """Give an account another token; the earlier one is refused from now on."""
-    token = _new_token(account)
-    _change(connection, account, expires=expires, token_hash=_hash(token))
+def renew(connection: Connection, account: str, expires: float | None, *, new: bool = False) -> str:
+    """Let the token of an account expire at another time, or never; a new one replaces it, and is returned."""
+    token = _new_token(account) if new else ""
+    _change(connection, account, expires=expires, **({"token_hash": _hash(token)} if new else {}))
     return token
 
 

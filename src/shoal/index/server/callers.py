@@ -77,7 +77,7 @@ class Caller:
         if self.key is not None:
             digest = sha256(f"{self.request.method} {self.request.url.path}?{self.request.url.query}\n".encode())
             digest.update(self.request.state.body)
-            request = IdempotentRequest(self.account.id, self.key, digest.digest(), status)
+            request = IdempotentRequest(self.account.id, self.key, digest.digest())
         answer = self.store.write(self.account, request, operation)
         return JSONResponse(answer, status) if status != 204 else Response(status_code=204)
 

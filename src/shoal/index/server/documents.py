@@ -16,6 +16,7 @@ from shoal.errors import InputError
 from shoal.index.server.database import rows_where_in
 from shoal.index.server.gate import Limits
 from shoal.index.server.groups import (
+    NO_INDEX,
     count_joined,
     count_left,
     join,
@@ -23,7 +24,6 @@ from shoal.index.server.groups import (
     numbers_of,
     renumber,
     seen_by,
-    state_of,
     visible,
 )
 from shoal.index.server.problems import Problem
@@ -43,20 +43,25 @@ def store_documents(
     write: WriteTransaction, contents: Sequence[tuple[bytes, bytes]], groups: Sequence[str | None], limits: Limits
 ) -> list[Answer]:
     """Store ciphertexts with their records, each in a group if it is in use; returns their ids and groups."""
-    state_of(write.connection)
+    if write.state.k is None:
+        raise Problem(404, NO_INDEX)
     sizes = [len(content) + len(record) for content, record in contents]
-    _check_quota(write, len(contents), sum(sizes), limits)
+    # Counted under the lock: concurrent requests must not all see the same number.
+    stored, size = _count(write.connection, write.account.id, len(contents), sum(sizes))
+    if stored > limits.documents:
+        raise Problem(403, f"{limits.documents} documents per account are the most allowed; delete some first")
+    if size > limits.account_bytes:
+        raise Problem(403, f"{limits.account_bytes} bytes per account are the most allowed; delete documents first")
     ids = [secrets.token_hex(16) for _ in contents]
     number_of = numbers_of(write.connection, {name for name in groups if name is not None})
     numbers = [number_of.get(name or "") for name in groups]
-    owned = [{"id": id, "owner": write.account.id, "bytes": size} for id, size in zip(ids, sizes, strict=True)]
+    owned = [{"id": id, "owner": write.account.id, "bytes": length} for id, length in zip(ids, sizes, strict=True)]
     rows = [row | {"representative": number} for row, number in zip(owned, numbers, strict=True)]
     write.connection.execute(insert(documents), rows)
     both = list(zip(ids, contents, next_numbers(write.connection, len(ids)), strict=True))
     write.connection.execute(insert(blobs), [{"document": id, "content": content} for id, (content, _), _ in both])
     numbered = [{"document": id, "content": record, "number": number} for id, (_, record), number in both]
     write.connection.execute(insert(records), numbered)
-    _add_to_account(write.connection, write.account.id, len(ids), sum(sizes))
     if number_of:
         count_joined(write, (number for number in numbers if number is not None))
     joined = [name if name in number_of else None for name in groups]
@@ -65,10 +70,10 @@ def store_documents(
 
 def join_group(write: WriteTransaction, document: str, representative: str) -> None:
     """Place a stored document in the group that its owner chose."""
+    check_stored(write, [document])
     number_of = numbers_of(write.connection, [representative])
     if not number_of:
         raise Problem(409, RETIRED)
-    check_stored(write, [document])
     join(write, {document: number_of[representative]})
 
 
@@ -111,8 +116,8 @@ def transfer_documents(write: WriteTransaction, account: str, to: str) -> int:
     write.connection.execute(update(documents).where(documents.c.owner == account).values(owner=to))
     renumber(write.connection, ids)
     size = write.connection.execute(select(accounts.c.bytes).where(accounts.c.id == account)).scalar_one()
-    _add_to_account(write.connection, account, -len(ids), -size)
-    _add_to_account(write.connection, to, len(ids), size)
+    _count(write.connection, account, -len(ids), -size)
+    _count(write.connection, to, len(ids), size)
     return len(ids)
 
 
@@ -124,12 +129,6 @@ def read_document(connection: Connection, account: str, document: str) -> bytes:
     if content is None:
         raise Problem(404, NOT_FOUND)
     return bytes(content)
-
-
-def list_owned(connection: Connection, account: str, after: str, limit: int) -> list[Row[Any]]:
-    """The documents of an account by id, after one id."""
-    mine = select(documents).where(documents.c.owner == account, documents.c.id > after)
-    return list(connection.execute(mine.order_by(documents.c.id).limit(limit)))
 
 
 def changed_records(connection: Connection, account: str, after: int, mine: bool) -> list[Row[Any]]:
@@ -174,7 +173,7 @@ def _erase(write: WriteTransaction, owner: str, ids: Sequence[str]) -> None:
     connection.execute(delete(blobs).where(blobs.c.document.in_(ids)))
     connection.execute(update(records).where(records.c.document.in_(ids)).values(content=None))
     renumber(connection, ids)
-    _add_to_account(connection, owner, -len(ids), -sum(row.bytes for row in rows))
+    _count(connection, owner, -len(ids), -sum(row.bytes for row in rows))
     count_left(write, (row.representative for row in rows if row.representative is not None))
 
 
@@ -187,17 +186,9 @@ def _documents_of_revoked(connection: Connection, account: str) -> list[str]:
     return list(connection.execute(select(documents.c.id).where(documents.c.owner == account)).scalars())
 
 
-def _check_quota(write: WriteTransaction, more: int, more_bytes: int, limits: Limits) -> None:
-    """Counted under the lock: concurrent requests must not all see the same number."""
-    stored = select(accounts.c.documents, accounts.c.bytes).where(accounts.c.id == write.account.id)
-    count, size = write.connection.execute(stored).one()
-    if count + more > limits.documents:
-        raise Problem(403, f"{limits.documents} documents per account are the most allowed; delete some first")
-    if size + more_bytes > limits.account_bytes:
-        raise Problem(403, f"{limits.account_bytes} bytes per account are the most allowed; delete documents first")
-
-
-def _add_to_account(connection: Connection, account: str, count: int, size: int) -> None:
-    """Count what an account stored, or lost."""
+def _count(connection: Connection, account: str, count: int, size: int) -> tuple[int, int]:
+    """Count documents and bytes that an account stored, or lost; returns how many it has now."""
     counted = update(accounts).where(accounts.c.id == account)
-    connection.execute(counted.values(documents=accounts.c.documents + count, bytes=accounts.c.bytes + size))
+    more = counted.values(documents=accounts.c.documents + count, bytes=accounts.c.bytes + size)
+    row = connection.execute(more.returning(accounts.c.documents, accounts.c.bytes)).one()
+    return row.documents, row.bytes

@@ -27,7 +27,7 @@ API = "/v1"
 # Requests that may wait for the writer's lock in a thread, and those that may read at once: each takes its memory.
 WRITERS, READERS = 4, 4
 PIECE = 64 << 10  # bytes of an answer that are sent at once
-JSON_AROUND = 1 << 20  # bytes around a document in base64
+AROUND = 1 << 20  # bytes of a batch besides documents and their records
 # Bytes, by the last part of the path. All other bodies hold documents, or the vocabulary of a new index.
 SMALL_BODIES = {"groups": 2 << 20, "group": 4 << 10}
 FAULT = "this is a fault of the server, not of your request; the operator finds it in the log"
@@ -53,8 +53,8 @@ class Limits:
 
     @property
     def body_bytes(self) -> int:
-        """A document as base64 in JSON."""
-        return self.document_bytes * 4 // 3 + JSON_AROUND
+        """A document with its record, many small ones, or a vocabulary."""
+        return self.document_bytes * 4 // 3 + AROUND
 
     def body_bytes_of(self, path: str) -> int:
         """The largest body of a route."""

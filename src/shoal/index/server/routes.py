@@ -167,18 +167,6 @@ def make(caller: callers.Operator, wanted: Annotated[GroupsWanted, Depends(calle
     return caller.write(operation, 201)
 
 
-@ROUTES.get("/v1/documents", tags=["documents"], operation_id="list_documents")
-def mine(
-    caller: Reader, after: AfterId = "", limit: Annotated[int, Query(ge=1, le=10_000)] = 1_000
-) -> schemas.DocumentList:
-    """The caller's documents, by id."""
-    with caller.reading() as connection:
-        rows = documents.list_owned(connection, caller.account.id, after, limit)
-    shown = [{"id": row.id, "status": _status(row), "bytes": row.bytes} for row in rows]
-    last = rows[-1].id if len(rows) == limit else None
-    return schemas.DocumentList.model_validate({"documents": shown, "after": last})
-
-
 @ROUTES.get(
     "/v1/documents/{document}",
     tags=["documents"],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
@@ -135,18 +135,3 @@ class GroupsMade(BaseModel):
     """In the order in which they were asked for."""
 
     groups: list[GroupMade]
-
-
-class DocumentShown(BaseModel):
-    """A document of the caller."""
-
-    id: str = Field(examples=[EXAMPLE_ID])
-    status: Literal["placed", "stored"]
-    bytes: int = Field(examples=[2048])
-
-
-class DocumentList(BaseModel):
-    """A page of the caller's documents, by id."""
-
-    documents: list[DocumentShown]
-    after: str | None = Field(examples=[None], description="Ask for the next page with this; null at the end.")

@@ -36,7 +36,6 @@ class IdempotentRequest:
     account: str
     key: str = field(repr=False)
     digest: bytes  # of method, path, query and body
-    status: int  # of its answer, if it succeeds
 
     @property
     def _primary_key(self) -> dict[str, Any]:
@@ -52,7 +51,7 @@ class IdempotentRequest:
 
     def keep_answer(self, connection: Connection, answer: Answer) -> None:
         """Keep the answer for when the request comes again."""
-        values = {"digest": self.digest, "status": self.status, "body": json.dumps(answer), "at": time.time()}
+        values = {"digest": self.digest, "body": json.dumps(answer), "at": time.time()}
         connection.execute(insert(requests), self._primary_key | values)
 
 

@@ -89,7 +89,6 @@ requests = Table(
     Column("account", Text, primary_key=True),
     Column("key", LargeBinary, primary_key=True),
     Column("digest", LargeBinary, nullable=False),  # of method, path and body
-    Column("status", Integer, nullable=False),
     Column("body", Text, nullable=False),
     Column("at", Double, nullable=False),  # seconds since 1970
 )
