@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -27,6 +27,7 @@ ANY = "*"  # any value of a column whose values have nothing above them
 MISSING = "(missing)"  # a missing value, where it is shown beside others
 BETWEEN = " | "  # the values of a set
 BLOCK_ROWS = 12_500  # rows of a block, where they come in parts
+ARRAYS = ("numbers", "gaps", "names", "person", "own_k", "records")  # of rows, those beside the columns
 LEAST_PRESENT = 2  # values behind a published mean: that of one would be that one
 
 
@@ -87,15 +88,8 @@ class TableRows:
     def take(self, rows: Ints) -> TableRows:
         """Some of the rows, in that order."""
         chosen = pa.array(rows)
-        return TableRows(
-            self.numbers[rows],
-            None if self.gaps is None else self.gaps[rows],
-            {name: column.take(chosen) for name, column in self.columns.items()},
-            self.names[rows],
-            None if self.person is None else self.person[rows],
-            None if self.own_k is None else self.own_k[rows],
-            None if self.records is None else self.records[rows],
-        )
+        arrays = {name: values[rows] for name in ARRAYS if (values := getattr(self, name)) is not None}
+        return replace(self, columns={name: column.take(chosen) for name, column in self.columns.items()}, **arrays)
 
 
 @dataclass(frozen=True)
@@ -139,13 +133,8 @@ def joined_rows(pieces: Sequence[MaskedRows]) -> MaskedRows:
 
     return MaskedRows(
         TableRows(
-            np.concatenate([piece.numbers for piece in rows]),
-            stacked([piece.gaps for piece in rows]),
-            {name: joined([piece.columns[name] for piece in rows]) for name in rows[0].columns},
-            stacked([piece.names for piece in rows]),
-            stacked([piece.person for piece in rows]),
-            stacked([piece.own_k for piece in rows]),
-            stacked([piece.records for piece in rows]),
+            columns={name: joined([piece.columns[name] for piece in rows]) for name in rows[0].columns},
+            **{name: stacked([getattr(piece, name) for piece in rows]) for name in ARRAYS},
         ),
         np.concatenate([piece.numbers for piece in pieces]),
         {
