@@ -330,16 +330,11 @@ def _mark(fingerprint: str, names: Iterable[str]) -> bytes:
 
 
 def _write(path: Path, fingerprint: str, arrays: Arrays) -> None:
-    import tempfile  # takes a while to load, and is needed once
+    from tempfile import TemporaryDirectory  # takes a while to load, and is needed once
 
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, aside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=".npz")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            mark: NDArray[Any] = np.frombuffer(_mark(fingerprint, arrays), np.uint8)
-            np.savez(stream, allow_pickle=False, **arrays, **{_MARK: mark})
+    with TemporaryDirectory(dir=path.parent, prefix=f".{path.stem}-") as folder:
+        aside = Path(folder) / path.name
+        mark: NDArray[Any] = np.frombuffer(_mark(fingerprint, arrays), np.uint8)
+        np.savez(aside, allow_pickle=False, **arrays, **{_MARK: mark})
         os.replace(aside, path)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(aside)
-        raise
