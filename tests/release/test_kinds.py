@@ -171,6 +171,13 @@ def test_gaps_are_filled_with_the_mean_of_the_group(tmp_path: Path) -> None:
     assert sorted(cells(made, "hours"))[4:] == pytest.approx([(50 + 3 * 36.5) / 4] * 4, abs=1.0)
 
 
+def test_rows_that_lack_a_label_are_withheld_like_those_that_lack_a_number(tmp_path: Path) -> None:
+    rows = {"age": ["", 21, 22, 23, 24, 25], "roof": ["tin", "", "tin", "tin", "tile", "tile"]}
+    made = release(rows, tmp_path, k=2, missing="withhold")
+    assert made.certificate["stated"]["withheld"] == [{"count": 2, "reason": "a quasi-identifier is missing"}]
+    assert len(cells(made, "roof")) == 4 and not {"", None} & set(cells(made, "roof"))
+
+
 def test_median_and_spread_are_of_the_values_that_are_there(tmp_path: Path) -> None:
     # 40 have hours: 30 of them 10, the others 20; their mean is 12.5. 60 have none, and do not count.
     rows = {"age": [*range(40), *range(100, 160)], "hours": [*[10] * 30, *[20] * 10, *[""] * 60]}

@@ -250,7 +250,7 @@ class ColumnOptions:
         OneOf(("refuse", "withhold", "group", "impute")),
         default="refuse",
         see="kinds.md#missing-values",
-        label="Rows that lack a number, date or ordered label; other gaps are values",
+        label="Rows with gaps in protected columns",
     )
 
     def __post_init__(self) -> None:

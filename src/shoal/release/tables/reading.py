@@ -86,6 +86,8 @@ def complete_part(loaded: LoadedPart, plan: ColumnPlan, options: TableOptions) -
         check_no_gaps((*forms, *plan.not_averaged), measured, KEPT, ["missing"])
     elif options.missing == "withhold":
         complete = np.logical_not(np.isnan(measured).any(axis=1))
+        for name in roles.quasi:
+            complete &= np.logical_not(np.asarray(is_gap(data[name])))
     elif options.missing == "impute":
         remedy = f"{KEPT.replace(', impute', '')}; only averaged columns can be filled"
         check_no_gaps(plan.not_averaged, measured[:, len(forms) :], remedy, ["missing"])

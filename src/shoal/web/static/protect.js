@@ -17,7 +17,7 @@ const role = (column) => column.querySelector(".roles input:checked")?.value;
 let incomplete = 0;
 function withheld() {
   if (!incomplete) return "";
-  const lack = incomplete === 1 ? "lacks a number or date and is" : "lack a number or date and are";
+  const lack = incomplete === 1 ? "lacks a value and is" : "lack a value and are";
   return ` ${inWords(incomplete, "row")} ${lack} left out, too.`;
 }
 
