@@ -40,7 +40,7 @@ class Shown:
     middles: Floats  # (n, 2)
     sets: list[Floats]  # per column of codes (n, values): the chance of each value
     losses: Floats  # (n, columns)
-    alone: int = 0  # people whose values fit one row only
+    alone: int | None = None  # people whose values fit one row only; counted where cells are blanked
 
 
 def adult() -> Table:

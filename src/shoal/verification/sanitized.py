@@ -71,7 +71,8 @@ def _documents(files: Mapping[str, set[str]], promises: Mapping[str, Any]) -> It
     count, form = promises["documents"], promises["form"]
     expected = {f"document-{number:04}" for number in range(1, len(files) + 1)}
     same = len(files) == count and set(files) == expected
-    yield Claim("documents", same, f"{len(files):,} documents" + (", as promised" if same else f", not {count:,}"))
+    documents = "1 document" if len(files) == 1 else f"{len(files):,} documents"
+    yield Claim("documents", same, documents + (", as promised" if same else f", not {count:,}"))
     allowed = [{"txt"}] * (form in ("text", "pdf")) + [{"txt", form}] * (form != "text")
     wrong = [name for name, suffixes in files.items() if suffixes not in allowed]
     detail = f"every document is in the form promised: {form}"
