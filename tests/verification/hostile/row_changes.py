@@ -123,7 +123,7 @@ ROW_CHANGES = [
     Hostile("counts that are not those of the weights", "documents", documents(count(7)), "form", "does not follow"),
     Hostile("a count of nothing", "documents", documents(count(0)), "schema", "whole number from 1"),
     Hostile("a form that is not known", "documents", edit("promises", "form", to="means"), "certificate", "pooled"),
-    Hostile("no form", "documents", edit("promises", "form", to=None), "form", "not said"),
+    Hostile("no form", "documents", edit("promises", "form", to=None), "form", "does not say"),
     Hostile("another form", "documents", edit("promises", "form", to="pooled counts, tf"), "form", "does not follow"),
     Hostile("a row with another weight", "documents", documents(lambda rows: [rows[0] | {"weights": [1.0] * len(rows[0]["weights"])}, *rows[1:]]), K),
     Hostile("labels out of order", "documents", documents(lambda rows: [row | {"part": label} for row, label in zip(rows, ["lung", "bone", "heart"] * 3, strict=False)]), "order"),
