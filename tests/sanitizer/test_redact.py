@@ -95,7 +95,8 @@ def test_a_docx_with_anything_more_is_refused(work: WorkFolder, tmp_path: Path) 
     made = released(work, tmp_path / "release", form="docx")
     (path, *_) = (made.folder / "documents").glob("*.docx")
     text = path.with_suffix(".txt").read_text()
-    for forged in (path.read_bytes() + b"x", docx_page(text + "!", []), b"PK"):
+    empty_bar, encrypted = docx_page(text, [(1, 1)]), path.read_bytes().replace(b"\x14\0\0\0", b"\x14\0\1\0")
+    for forged in (path.read_bytes() + b"x", docx_page(text + "!", []), b"PK", empty_bar, encrypted):
         path.write_bytes(forged)
         with pytest.raises(Refused, match=r"DOCX|nothing else"):
             check_docx(ReleaseFolder(made.folder), f"documents/{path.name}", text)

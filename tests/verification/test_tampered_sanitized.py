@@ -199,6 +199,8 @@ def test_the_vault_of_another_release_is_refused(made: Redacted, with_pages: Red
         ("<div>", '<div title="Ann Smith">'),
         ("</div>", "</div><script>1</script>"),
         ("<b>", '<b data-x="Smith">'),
+        ("<b>", "<b></b><b>"),
+        ("</div>", "<b></div>"),
         ("b{", "b{content:'Smith';"),
         ("<title>Sanitized document", "<title>Ann Smith"),
         ("Will she", "Will Smith she"),
