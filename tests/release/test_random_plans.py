@@ -107,13 +107,14 @@ def plans(draw: Any) -> tuple[pd.DataFrame, dict[str, Any]]:
         "weight": "w" if "w" in data and draw(st.booleans()) else None,
         "person": unit if unit == "who" else None,
         "household": unit if unit == "home" else None,
-        "pseudonym": unit is not None and draw(st.booleans()),
         "k_column": "own" if "own" in data and draw(st.booleans()) else None,
     }
     promise = draw(st.sampled_from(["none", "distinct", "entropy", "recursive"]))
     if promise != "none":
         options |= {"l": 2, "diversity": promise, "c": 3.0 if promise == "recursive" else None}
     options |= {"t": draw(st.sampled_from([None, None, 0.5])), "beta": draw(st.sampled_from([None, None, 1.5]))}
+    if not {"l", "t", "beta"} & {name for name, value in options.items() if value is not None}:
+        options["pseudonym"] = unit is not None and draw(st.booleans())
     return data, {name: value for name, value in options.items() if value not in (None, {}, False)}
 
 

@@ -66,6 +66,21 @@ def test_numbers_need_people_or_households(tmp_path):
         numbered(households(), tmp_path, household=None)
 
 
+@pytest.mark.parametrize("bound", [{"l": 2}, {"t": 0.5}, {"beta": 1.0}])
+def test_values_are_not_promised_beside_numbers_that_would_tell_them(tmp_path, bound):
+    """Of couples, one ill with flu and one with gout, every slot has two values; linked, each is known to have flu."""
+    with pytest.raises(InputError, match="a number joins a person's"):
+        numbered(households(), tmp_path, **bound)
+
+
+def test_a_promise_of_values_beside_numbers_is_refused(release, tmp_path):
+    forged = copy_of(release, tmp_path / "forged")
+    content = certificate_of(forged)
+    content["promises"]["diversity"]["l"] = 2
+    reseal(forged, content)
+    assert "numbers" in {claim.promise for claim in verify(forged).broken}
+
+
 def moved_row(rows: pd.DataFrame) -> pd.DataFrame:
     rows.loc[0, "home"] = rows.loc[1, "home"]
     return rows

@@ -355,6 +355,12 @@ class GroupPromises:
         object.__setattr__(self, "unit", self.person if self.household is None else self.household)
         if self.pseudonym and self.unit is None:
             raise InputError("numbers need people or households; name their column: {option}", ["household", "person"])
+        if self.pseudonym and self.of_values:
+            raise InputError(
+                f"{self.asked.replace(' ', '=', 1)} holds in groups of rows, and a number joins a person's: a value "
+                "that all people of a crowd have in some row would be certain; leave out that or {option}",
+                "pseudonym",
+            )
 
 
 @dataclass(frozen=True)

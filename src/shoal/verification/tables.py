@@ -63,6 +63,8 @@ def table_claims(release: ReleaseFolder, promises: dict[str, Any], counts: Count
         raise Refused(
             "numbers", "people are numbered by the last column alone, in whole numbers, where k is promised", file
         )
+    if units and (promises["diversity"]["l"] or {"closeness", "likeness"} & promises.keys()):
+        raise Refused("numbers", "values are counted in groups of rows, and numbers join the rows of people", file)
     rows = TableRows(promises)
     if file.endswith(".parquet"):
         yield from _count_parquet(release, parts or [file], promises, rows)
