@@ -49,6 +49,14 @@ def test_the_owners_version_says_what_was_before_and_which_analyses_hold(people,
     assert (tmp_path / "board").stat().st_mode & 0o077 == 0
 
 
+def test_bands_that_are_averaged_show_the_middle_one_not_a_mean(people, tmp_path) -> None:
+    protect(people, 5, tmp_path / "bands", quasi=["age", "town"], recode={"age": "20-29,30-39,40+"}, attack=False)
+    board(tmp_path / "bands", tmp_path / "board")
+    page = (tmp_path / "board" / "report.html").read_text(encoding="utf-8")
+    assert "the middle label of its group" in page
+    assert "the mean of its group" not in page
+
+
 def test_what_is_about_the_original_needs_it(release) -> None:
     with pytest.raises(InputError, match="is about the original"):
         board(release, weight="w")

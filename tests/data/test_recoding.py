@@ -63,6 +63,12 @@ def test_codes_become_their_first_characters_or_classes() -> None:
     assert applied("nace section", "01", "35.1", "62", "99") == ["A", "D", "J", "U"]
 
 
+@pytest.mark.parametrize("rule", ["isco major", "nace division", "icd10 category"])
+def test_words_have_no_classes_of_codes(rule: str) -> None:
+    with pytest.raises(InputError, match="holds no codes of this classification"):
+        applied(rule, "shop assistant", "cook", None)
+
+
 def test_a_level_goes_up_in_the_hierarchy_of_the_column() -> None:
     towns = Hierarchy.from_pairs([("Wick", "north"), ("Deal", "south"), ("north", "land"), ("south", "land")])
     table = Table(pa.table({"town": ["Wick", "Deal"]}), "memory")

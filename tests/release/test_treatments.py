@@ -280,10 +280,23 @@ def test_a_value_that_stays_visible_is_shown_by_all_who_have_it_and_in_no_set(tm
 
 @pytest.mark.parametrize(
     ("asked", "problem"),
-    [({"people": "Saami"}, "0 records"), ({"age": "9"}, "is averaged"), ({"pay": "1"}, "is not masked")],
+    [
+        ({"people": "Saami"}, "none has it, or fewer than k do; check how it is spelt"),
+        ({"age": "9"}, "is averaged"),
+        ({"pay": "1"}, "is not protected"),
+    ],
 )
 def test_a_value_that_cannot_stay_visible_is_refused(tmp_path, asked, problem):
     data = pd.DataFrame({"people": ["a", "b"] * 20, "age": np.arange(40) % 7 * 9})
     with pytest.raises(InputError, match=problem):
         options = {"quasi": ["people", "age"], "keep_visible": asked, "refine": False, "attack": False}
         quietly(protect, data, k=3, out=tmp_path / "release", **options)
+
+
+def test_more_than_all_households_have_is_refused_by_name(tmp_path):
+    data = pd.DataFrame({"home": np.arange(40) // 2, "region": np.arange(40) // 20, "smokes": ["yes", "no"] * 20})
+    options = {"quasi": ["region"], "treat": {"region": "keep"}, "household": "home", "confidential": ["smokes"]}
+    with pytest.raises(InputError, match="k=21 needs at least 21 households, column home has 20"):
+        quietly(protect, data, k=21, out=tmp_path / "release", **options)
+    with pytest.raises(InputError, match="l=3 needs 3 different values, column smokes has 2"):
+        quietly(protect, data, k=3, l=3, out=tmp_path / "release", **options)

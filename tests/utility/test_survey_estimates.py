@@ -11,7 +11,7 @@ import pytest
 
 from shoal import assess
 from shoal.errors import InputError
-from shoal.results.survey import MODELS, TABLES, TOTALS
+from shoal.results.survey import MODELS, TABLES, TOTALS, ComparedEstimate, Estimate, SurveyUtility
 from shoal.utility.column_values import paired_column
 from shoal.utility.survey_estimates import SurveyOptions, survey_utility
 
@@ -38,6 +38,13 @@ def test_a_table_beside_itself_overlaps_fully_and_keeps_every_conclusion() -> No
     assert found.within == len(found.estimates)
     assert found.design == "weighted by w; standard errors as of records drawn with replacement"
     assert "w" not in {one.about for one in found.estimates}
+
+
+def test_a_sign_counts_only_where_a_coefficient_is_significant_and_the_sentence_says_so() -> None:
+    pairs = [(Estimate(1, 5), Estimate(-1, 5)), (Estimate(9, 1), Estimate(-9, 1)), (Estimate(9, 1), Estimate(8, 1))]
+    found = SurveyUtility("", tuple(ComparedEstimate(MODELS, "coefficient", "x", *pair) for pair in pairs))
+    assert [one.kept for one in found.estimates] == [True, False, True]
+    assert "2 of 3 coefficients keep their significance at 5 %, and their sign if significant" in found.sentence
 
 
 def test_weights_count_and_are_taken_from_the_release_where_it_has_them() -> None:
@@ -84,6 +91,9 @@ def test_bands_count_by_their_middle_and_other_text_is_equal_or_not() -> None:
     assert (column.is_number, column.note[:38]) == (False, "column age: released text is not compa")
     codes = paired_column("age", BEFORE["age"], pa.chunked_array([["20", "30", "40", "50", "60", "*"]]), coded=True)
     assert (codes.is_number, codes.note, codes.after.tolist()[-1]) == (False, "", None)
+    as_text = pa.chunked_array([["23", "31", "47"]])  # the original's file, read as the release has the column
+    banded = paired_column("age", as_text, pa.chunked_array([["20-29", "30-39", "40-49"]]), coded=True)
+    assert (banded.is_number, banded.before.tolist(), banded.after.tolist()) == (True, [23, 31, 47], [24.5, 34.5, 44.5])
 
 
 @pytest.mark.parametrize(

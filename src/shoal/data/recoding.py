@@ -94,11 +94,19 @@ class Codes:
     """Codes to classes: the first characters, a chapter, or a level of the column's hierarchy."""
 
     class_of: Callable[[str], str]
+    built: str = ""  # the pattern of codes that have such classes
 
     def apply(self, column: Any, name: str) -> pa.Array:
         gaps = is_gap(column)
         encoded = pc.if_else(gaps, None, plain(column).cast(pa.string())).combine_chunks().dictionary_encode()
-        classes = [self.class_of(code.strip()) for code in encoded.dictionary.to_pylist()]
+        codes = [code.strip() for code in encoded.dictionary.to_pylist()]
+        if codes and not any(re.match(self.built, code, re.IGNORECASE) for code in codes):
+            raise InputError(
+                f"column {name} holds no codes of this classification; name the column of codes, or take another rule "
+                "({option})",
+                "recode",
+            )
+        classes = [self.class_of(code) for code in codes]
         return pa.array(classes, pa.string()).take(encoded.indices)
 
 
@@ -125,7 +133,7 @@ def rule_of(text: str) -> Rule:
     if words in PERIODS:
         return Period(words)
     if words in _CLASSES:
-        return Codes(_CLASSES[words])
+        return Codes(_CLASSES[words], _BUILT[words.split()[0]])
     numbers = [(match[1], float(match[2])) for match in _WORDS.finditer(words)]
     if numbers and not _WORDS.sub("", words).strip(" ,"):
         if len(dict(numbers)) < len(numbers):
@@ -250,3 +258,4 @@ _CLASSES: dict[str, Callable[[str], str]] = {
     "nace division": lambda code: code[:2],
     "isco major": lambda code: code[:1],
 }
+_BUILT = {"icd10": r"[A-Z]\d", "nace": r"[A-U]?\d|[A-U]$", "isco": r"\d"}

@@ -76,5 +76,7 @@ def _done(board: Board, name: str, role: str) -> str:
         return TREATED[treated[name]] + more
     if not board.summary.promises_k:
         return board.summary.method + more
+    if name in figures.medians_of:
+        return "the middle label of its group" + more
     is_number = name in {column.name for column in figures.columns}
     return ("the mean of its group" if is_number else "one value for its whole group") + more

@@ -205,9 +205,9 @@ def misses_promises(held: GroupTotals, k: int, promises: GroupPromises) -> bool:
 def check_totals(held: GroupTotals, confidential: tuple[str, ...], k: int, promises: GroupPromises) -> None:
     """No grouping gives groups more than all records have together."""
     if held.people is not None and held.crowd < k:
+        who = "people" if promises.household is None else "households"
         raise InputError(
-            f"k={k} needs at least {k} people, column {shown(str(promises.unit))} has {held.crowd}; lower k or add "
-            "people"
+            f"k={k} needs at least {k} {who}, column {shown(str(promises.unit))} has {held.crowd}; lower k or add {who}"
         )
     if held.own_k > held.crowd:
         whose = "records" if held.people is None else "people"

@@ -68,7 +68,7 @@ class ComparedEstimate:
 
     @property
     def kept(self) -> bool:
-        """Whether the sign and the significance at 5 % are those of the original."""
+        """Whether significance at 5 % is as in the original, and the sign of what is significant."""
         after = self.after
         if after is None or self.before.significant != after.significant:
             return False
@@ -126,7 +126,7 @@ class SurveyUtility:
 
     @property
     def conclusions(self) -> tuple[int, int]:
-        """Coefficients that keep sign and significance, and all of them."""
+        """Coefficients that keep their conclusion, and all of them."""
         coefficients = [estimate for estimate in self.estimates if estimate.part == MODELS]
         return sum(estimate.kept for estimate in coefficients), len(coefficients)
 
@@ -134,7 +134,11 @@ class SurveyUtility:
     def sentence(self) -> str:
         """The result in plain words."""
         kept, coefficients = self.conclusions
-        models = f"; {kept} of {coefficients} coefficients keep their sign and significance" if coefficients else ""
+        models = (
+            f"; {kept} of {coefficients} coefficients keep their significance at 5 %, and their sign if significant"
+            if coefficients
+            else ""
+        )
         return (
             f"{self.within:,} of {len(self.estimates):,} estimates from the protected table lie within the original's "
             f"95 % interval; the intervals overlap by {self.overlap:.0%} on average{models}."

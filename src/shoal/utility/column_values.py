@@ -46,10 +46,11 @@ def paired_column(name: str, before: Any, after: Any, coded: bool = False) -> Pa
     if any(pa.types.is_temporal(side.type) or pa.types.is_nested(side.type) for side in (before, after)):
         return None
     values, note = (None, "")
-    if holds_numbers(before.type):
+    numbers = as_numbers(before) if holds_numbers(before.type) or coded else None
+    if numbers is not None:
         values, note = released_numbers(name, after, coded)
     if values is not None:
-        return PairedColumn(name, as_numbers(before), values, True, note)
+        return PairedColumn(name, numbers, values, True, note)
     return PairedColumn(name, as_labels(before), as_labels(after), False, note)
 
 

@@ -71,6 +71,14 @@ def test_a_confidential_amount_that_all_but_names_its_record_is_said_to() -> Non
     assert incomes["salary"].role is Role.CONFIDENTIAL and "all but name" not in incomes["salary"].reason
 
 
+def test_a_discharge_is_no_charge() -> None:
+    columns = survey(
+        discharge=np.arange("2024-01-01", "2024-10-27", dtype="datetime64[D]")[:300],
+        surcharge=np.arange(300) % 20 * 100,
+    )
+    assert (columns["discharge"].role, columns["surcharge"].role) == (Role.QUASI, Role.CONFIDENTIAL)
+
+
 def test_what_is_built_like_the_number_of_a_person_is_never_protected_by_listing_it() -> None:
     tax_codes = [f"RSSMRA{row // 2:03d}A01H501Z" for row in range(300)]  # two records each
     phones = 3_470_000_000 + np.random.default_rng(0).permutation(300) * 997

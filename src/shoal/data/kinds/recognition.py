@@ -101,7 +101,8 @@ def words_of(name: str) -> set[str]:
 def names_wanted(name: str) -> bool:
     """Whether a column is called like what an intruder wants to learn, also in one word: nettoeinkommen."""
     words = words_of(name) | {word.removesuffix("s") for word in words_of(name)}
-    return bool(words & WANTED) or any(word.endswith(long) for word in words for long in WANTED if len(long) > 5)
+    joined = words - KNOWN_ELSEWHERE  # discharge is no charge
+    return bool(words & WANTED) or any(word.endswith(long) for word in joined for long in WANTED if len(long) > 5)
 
 
 def names_weight(name: str) -> bool | None:

@@ -172,7 +172,7 @@ def _check_visible(
     for name, values in visible.items():
         asked = f"keep_visible {shown(name)}={'|'.join(values)}"
         if name not in masked or name in averaged:
-            problem = "is averaged" if name in averaged else "is not masked"
+            problem = "is averaged" if name in averaged else "is not protected"
             raise InputError(f"{{option}}: column {shown(name)} {problem}; name one that is generalised", asked)
         if not method.k_anonymous:
             raise InputError(f"{{option}} needs groups, and {method.name} makes none; leave it out", asked)

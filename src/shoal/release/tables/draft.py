@@ -215,7 +215,13 @@ def _visible(rows: ReleasedRows, options: TableOptions) -> tuple[tuple[str, str,
             for column in (rows.before.columns[name], rows.released[name])
         )
         for value in values:
-            if not after[value] or after[value] != before[value]:
+            if not before[value]:
+                raise InputError(
+                    "{option}: no record with this value is left: none has it, or fewer than k do; check how it is "
+                    "spelt, or lower k",
+                    f"keep_visible {shown(name)}={value}",
+                )
+            if after[value] != before[value]:
                 raise InputError(
                     f"{{option}}: {before[value]:,} records with this value are left and {after[value]:,} would show "
                     "it; at least k must have it, in a column that is generalised",

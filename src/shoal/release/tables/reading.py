@@ -31,7 +31,7 @@ from shoal.errors import InputError
 from shoal.methods.blocks.executors import memory_of
 from shoal.methods.blocks.tree import sample_keys
 from shoal.promises.people import MORE_RECORDS, had_once, rows_to_keep
-from shoal.promises.values import person_numbers
+from shoal.promises.values import check_totals, person_numbers, totals_of
 from shoal.release.tables.columns import ColumnPlan, TableOptions
 from shoal.release.tables.rows import Floats, Ints, TableLayout, TableRows, spelt
 from shoal.release.tables.weights import checked_weights
@@ -125,6 +125,8 @@ def complete_part(loaded: LoadedPart, plan: ColumnPlan, options: TableOptions) -
         order = sort_protected(data.select(list(roles.quasi)), names.tolist())
         rows = order[complete[order]]
     if "person" in crowd:
+        confidential = [values_of(others[name]) for name in roles.confidential]
+        check_totals(totals_of(len(others), confidential, crowd["person"]), roles.confidential, plan.method.k, promises)
         # Rows with a value that everybody has once come last, which are never withheld for being too many.
         once = had_once([values_of(others[name].take(pa.array(rows))) for name in labels], crowd["person"][rows])
         _withhold_of_people(reasons, others, plan, promises, crowd, rows[np.argsort(once.any(axis=1), kind="stable")])

@@ -76,8 +76,8 @@ def _check_people(person: Ints | None, strata: Ints, kept: Sequence[str]) -> Non
     in_several = len(np.unique(np.column_stack([person, strata]), axis=0)) - len(np.unique(person))
     if in_several:
         raise InputError(
-            f"{', '.join(map(shown, kept))}: kept, and {in_several:,} times a person's rows differ there; keep only "
-            "what is the same in all rows of a person",
+            f"{', '.join(map(shown, kept))}: kept, but not the same in all rows of a person or household "
+            f"({in_several:,} times); keep only what is",
             "treat",
         )
 
