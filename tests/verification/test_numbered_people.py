@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 
 import numpy as np
@@ -71,6 +72,17 @@ def test_values_are_not_promised_beside_numbers_that_would_tell_them(tmp_path, b
     """Of couples, one ill with flu and one with gout, every slot has two values; linked, each is known to have flu."""
     with pytest.raises(InputError, match="a number joins a person's"):
         numbered(households(), tmp_path, **bound)
+
+
+@pytest.mark.parametrize("rent", [lambda home: home, lambda home: home.str[-1]], ids=["own", "shared"])
+def test_a_value_that_links_the_rows_of_a_household_as_a_number_would_is_warned_of(tmp_path, rent):
+    data = households()
+    data.assign(rent=rent(data["home"])).to_csv(tmp_path / "people.csv", index=False)
+    options = {"quasi": PROTECTED, "confidential": ["illness", "rent"], "household": "home", "l": 2, "attack": False}
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        protect(tmp_path / "people.csv", k=4, out=tmp_path / "release", refine=False, **options)
+    assert any("rows can be linked" in str(one.message) for one in said) == (len(set(rent(data["home"]))) > 20)
 
 
 def test_a_promise_of_values_beside_numbers_is_refused(release, tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -9,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.data.columns import values_of
+from shoal.data.files import shown
 from shoal.data.roles import Roles
 from shoal.errors import InputError
 from shoal.methods.mdav import numbered_by_first_row
@@ -109,6 +111,18 @@ def join_people(
     if overall is None:
         check_several(crowd_of_row, groups.crowd_of_row, promises)
     return groups
+
+
+def warn_of_links(rows: TableRows, person: Ints, columns: Sequence[str]) -> None:
+    """Warn of released values that all rows of a person share and few others have: they link rows as a number would."""
+    people, person_of_row = np.unique(person, return_inverse=True)
+    for name in constant_columns(rows, person_of_row, columns)[0] if len(people) < len(person) else ():
+        if 2 * len(np.unique(_codes(rows.columns[name]))) > len(people):
+            warnings.warn(
+                f"{shown(name)}: all rows of a person share its value, and few others have it: rows can be linked, and "
+                "what all people of a crowd have in some row is certain, whatever is promised of rows; drop it",
+                stacklevel=2,
+            )
 
 
 def represent_people(method: TableMethod, rows: TableRows, person: Ints, groups: PeopleGroups) -> MaskedRows:

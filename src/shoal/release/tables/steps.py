@@ -23,7 +23,7 @@ from shoal.release.tables.columns import TableOptions
 from shoal.release.tables.draft import Findings, TablePublication, draft_of, reasons_of, spread_of
 from shoal.release.tables.files import file_name
 from shoal.release.tables.following import Following
-from shoal.release.tables.grouping import check_strata, join_groups, join_people, represent_people
+from shoal.release.tables.grouping import check_strata, join_groups, join_people, represent_people, warn_of_links
 from shoal.release.tables.records import TableRecords, read_records
 from shoal.release.tables.released import (
     coarse,
@@ -68,6 +68,8 @@ class TableSteps:
             confidential = table.layout.roles.confidential
             values = [values_of(rows.columns[name]) for name in confidential]
             check_totals(totals_of(table.n_rows, values, rows.person, rows.own_k), confidential, self.k, promises)
+            if promises.of_values and rows.person is not None:
+                warn_of_links(rows, rows.person, (*confidential, *table.layout.roles.insensitive))
         return records
 
     def group(self, records: TableRecords) -> list[TableGroups]:
