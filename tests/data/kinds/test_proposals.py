@@ -71,6 +71,14 @@ def test_a_confidential_amount_that_all_but_names_its_record_is_said_to() -> Non
     assert incomes["salary"].role is Role.CONFIDENTIAL and "all but name" not in incomes["salary"].reason
 
 
+def test_numbers_of_members_of_a_household_are_dropped_and_their_relations_are_not() -> None:
+    members = np.arange(300) % 3 + 1
+    relation = np.where(np.arange(300) % 9 == 8, 2, members)  # in a third of the households two rows have the same
+    columns = survey(hhid=np.arange(300) // 3 + 100, pno=members, relation=relation)
+    assert (columns["pno"].role, columns["relation"].role) == (Role.IDENTIFIER, Role.QUASI)
+    assert "it numbers the members of each hhid: dropped; to release it, write protect" in columns["pno"].reason
+
+
 def test_a_discharge_is_no_charge() -> None:
     columns = survey(
         discharge=np.arange("2024-01-01", "2024-10-27", dtype="datetime64[D]")[:300],

@@ -25,7 +25,7 @@ from shoal.data.kinds.giveaways import determines, giveaways, owner_like
 from shoal.data.kinds.missing_codes import Code, cut_off_at, suspected_codes, without_codes
 from shoal.data.kinds.number_forms import date_forms
 from shoal.data.kinds.outlines import ColumnOutline, agreed_columns
-from shoal.data.kinds.proposals import WeightsByNumbers, suggested_role, weights_by_numbers
+from shoal.data.kinds.proposals import WeightsByNumbers, numbers_members, suggested_role, weights_by_numbers
 from shoal.data.kinds.recognition import FEW_VALUES, IF_CODES, Recognised, plain_values, recognise
 from shoal.data.kinds.sampling import TableSample, sample_table
 from shoal.data.roles import AVERAGED, LISTED, ColumnChoices, Kind, Role, Roles
@@ -246,6 +246,11 @@ def _agreed(columns: Sequence[ColumnInspection], data: pa.Table) -> tuple[Column
         for column in rest:
             reason = f"another column is the {role} already: dropped; to have this one, exchange their roles"
             agreed.append(replace(column, role=Role.IDENTIFIER, reason=reason))
+    for household in [column.name for column in columns if column.role is Role.HOUSEHOLD][:1]:
+        for column in columns:
+            if column.role is Role.QUASI and numbers_members(data, column.name, household):
+                reason = f"it numbers the members of each {shown(household)}: dropped; to release it, write protect"
+                agreed.append(replace(column, role=Role.IDENTIFIER, reason=reason, notes=()))
     changed = {column.name: column for column in agreed}
     now = [_code_of_label(changed.get(column.name, column), columns, data) for column in columns]
     names = {role: tuple(column.name for column in now if column.role is role) for role in LISTED}

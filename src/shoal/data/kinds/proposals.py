@@ -224,6 +224,21 @@ def is_unit(column: Any) -> bool:
     return 0.15 * len(numbers) < different < 0.95 * len(numbers) and bool(np.all(np.diff(numbers) >= 0))
 
 
+def numbers_members(data: pa.Table, name: str, household: str) -> bool:
+    """Whether the rows of every household are numbered from 1 on, as persons of a roster are."""
+    if not pa.types.is_integer(data[name].type) or (pc.max(data[name]).as_py() or 0) < 3:  # 1 and 2 may be head, spouse
+        return False
+    pair = pa.table({"household": data[household], "number": data[name]})
+    sizes = [("number", "min"), ("number", "max"), ("number", "count_distinct"), ([], "count_all")]
+    homes = pair.group_by("household").aggregate(sizes)
+    rows, last, first = (
+        homes["count_all"],
+        homes["number_max"].cast(pa.int64()),
+        pc.min_max(homes["number_min"]).as_py(),
+    )
+    return first == {"min": 1, "max": 1} and bool(last.equals(rows) and homes["number_count_distinct"].equals(rows))
+
+
 def _numbers(column: Any) -> Floats | None:
     if not holds_numbers(column.type) or pa.types.is_null(column.type) or pa.types.is_dictionary(column.type):
         return None
