@@ -123,17 +123,20 @@ def test_the_command_makes_the_recommended_release(tmp_path: Path) -> None:
     assert found.recommended.trial.name in page
 
 
-def test_names_that_no_list_can_hold_go_by_a_plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_names_that_no_list_can_hold_stand_in_the_command_as_json(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     only(monkeypatch, [Trial("mdav", k=3)])
     odd = ["age, in years", ' "b" ', "c\nd\x7f\\é"]
     TABLE.set_axis(odd, axis=1).assign(**{"why, o why": "x"}).to_csv(tmp_path / "-people.csv", index=False)
     monkeypatch.chdir(tmp_path)
     roles = Roles(quasi=tuple(odd), confidential=("why, o why",))
     found = explore("-people.csv", "out folder", roles=roles, refine=False, workers=1)
-    assert found.command == "shoal protect 'out folder/plan.toml'"
+    words = shlex.split(found.command)
+    assert json.loads(words[words.index("--quasi") + 1]) == odd
     planned = read_plan("out folder/plan.toml").columns
     assert (planned.quasi, planned.confidential) == (tuple(odd), ("why, o why",))
-    ran = run(tmp_path, *shlex.split(found.command)[1:])
+    ran = run(tmp_path, *words[1:])
     assert ran.code == 0, ran.err
     assert explore("-people.csv", "out folder", roles=roles, refine=False, workers=1).command == found.command
 

@@ -28,12 +28,12 @@ def test_a_token_is_printed_once_and_opens_the_server_until_it_is_revoked(sqlite
     assert account["name"] == "admin" and account["role"] == "operator" and token not in listed.stdout
     with servers(1, sqlite, tmp_path) as [server]:
         url, headers = server.url(), {"Authorization": f"Bearer {token}"}
-        assert httpx.get(f"{url}/v1/documents", headers=headers).status_code == 200
+        assert httpx.get(f"{url}/v1/index", headers=headers).status_code == 404  # let in, and there is no index yet
         assert shoal("token", "revoke", account["id"], "--database", sqlite).exit_code == 0
-        assert httpx.get(f"{url}/v1/documents", headers=headers).status_code == 401
+        assert httpx.get(f"{url}/v1/index", headers=headers).status_code == 401
         assert server.end(signal.SIGTERM) == 143
         lines = [json.loads(line) for line in server.log.splitlines() if line.startswith("{")]
-        assert [line["status"] for line in lines] == [200, 401]
+        assert [line["status"] for line in lines] == [404, 401]
         assert token not in server.log
     assert "revoked" in shoal("token", "list", "--database", sqlite).stdout
 
