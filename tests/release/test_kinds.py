@@ -178,6 +178,12 @@ def test_rows_that_lack_a_label_are_withheld_like_those_that_lack_a_number(tmp_p
     assert len(cells(made, "roof")) == 4 and not {"", None} & set(cells(made, "roof"))
 
 
+def test_a_period_is_true_of_the_dates_in_it(tmp_path: Path) -> None:
+    made = release({"born": [f"19{year}-06-15" for year in (31, 33, 52, 58)] * 30}, tmp_path, recode={"born": "decade"})
+    (cells,) = made.certificate["stated"]["report"]["figures"]["cells"]
+    assert cells == {"name": "born", "true": 0.0, "coarser": 1.0, "changed": 0.0, "blank": 0.0}
+
+
 def test_median_and_spread_are_of_the_values_that_are_there(tmp_path: Path) -> None:
     # 40 have hours: 30 of them 10, the others 20; their mean is 12.5. 60 have none, and do not count.
     rows = {"age": [*range(40), *range(100, 160)], "hours": [*[10] * 30, *[20] * 10, *[""] * 60]}

@@ -316,7 +316,8 @@ def proposed_request(inspection: Inspection, request: Request) -> tuple[Request,
     codes = {column.name: column.missing_codes for column in columns if column.missing_codes}
     given = request.reading.missing_codes or {}
     watched = [column.distinct for column in columns if column.role is Role.CONFIDENTIAL]
-    gaps = [column.missing / inspection.rows for column in protected if column.kind in (*AVERAGED, Kind.ORDERED)]
+    gaps = sum(column.missing for column in protected) / max(inspection.rows, 1)
+    refused = any(column.missing for column in protected if column.kind in (*AVERAGED, Kind.ORDERED))
     proposed = request.with_options(
         **{name: names or None for name, names in lists.items()},
         **{name: names[0] if names else None for name, names in units.items()},
@@ -324,7 +325,7 @@ def proposed_request(inspection: Inspection, request: Request) -> tuple[Request,
         kinds=kinds or None,
         order=order or None,
         missing_codes={**codes, **given} or None,
-        missing=None if not any(gaps) else "withhold" if sum(gaps) < MOST_WITHHELD else "group",
+        missing=None if not refused else "withhold" if gaps < MOST_WITHHELD else "group",
         l=2 if watched and min(watched) > 1 else None,
         force=None,
     )

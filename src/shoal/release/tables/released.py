@@ -252,8 +252,11 @@ def _cells(rows: ReleasedRows, method: TableMethod) -> dict[str, Cells]:
     """How many cells of each quasi-identifier are as they were, coarser, others, or blank."""
     n_rows, layout = len(rows.before), method.layout
     cells = {name: Counter(true=n_rows) for name in layout.kept}
-    for column, name in enumerate(layout.numbers):
+    for column, (name, form) in enumerate(zip(layout.numbers, layout.forms, strict=True)):
         before, after = rows.before.numbers[:, column], rows.numbers[:, column]
+        if getattr(form, "period", None) is not None:  # a period is true of every date in it
+            different, row_of = np.unique(before, return_inverse=True)
+            before = form.rounded(different)[row_of]
         had, has = (
             np.ones(n_rows, dtype=bool) if gaps is None else ~gaps[:, column] for gaps in (rows.before.gaps, rows.gaps)
         )
