@@ -66,6 +66,13 @@ def test_tables_have_shares_of_cells_or_means_by_label() -> None:
     assert north.before.value == pytest.approx(np.mean([0, 1, 5, 6, 7, 11, 12, 13, 17]))
 
 
+def test_a_record_that_shows_a_set_is_shared_evenly_by_its_values() -> None:
+    regions = pa.array(["north", "north | south", "north | south", "south", "south", "east | north"])
+    found = estimates(BEFORE.set_column(0, "region", regions), tabulate=["region:sex"])
+    assert found["share", "region = north"].after.value == pytest.approx((1 + 0.5 + 0.5 + 0.5) / 6)
+    assert found["share", "region = south, sex = f"].after.value == pytest.approx((0.5 + 1) / 6)
+
+
 def test_models_take_categories_and_events() -> None:
     found = estimates(BEFORE, model=["pay ~ sex", "sex=m ~ age", "pay ~ C(age)"])
     # Men earn 100 / 3, women 20.
@@ -78,7 +85,7 @@ def test_a_term_that_the_release_cannot_give_is_lost() -> None:
     found = estimates(BEFORE.set_column(1, "sex", pa.array(["f | m"] * 6)), model=["pay ~ sex"])
     lost = found["coefficient", "pay ~ sex: m"]
     assert (lost.after, lost.overlap, lost.kept) == (None, 0.0, False)
-    assert found["share", "sex = f"].after.value == 0
+    assert found["share", "sex = f"].after.value == 0.5  # what an analyst assumes of a set of two
 
 
 def test_bands_count_by_their_middle_and_other_text_is_equal_or_not() -> None:

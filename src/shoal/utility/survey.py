@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,8 +75,8 @@ def mean(values: Floats, design: Design) -> Estimate | None:
     return _ratio(np.nan_to_num(values, nan=0.0), design.within(~np.isnan(values)))
 
 
-def share(inside: NDArray[np.bool_], known: NDArray[np.bool_], design: Design) -> Estimate | None:
-    """The share that lies inside, of those of whom it is known."""
+def share(inside: NDArray[Any], known: NDArray[np.bool_], design: Design) -> Estimate | None:
+    """The share that lies inside, of those of whom it is known; a record may lie inside in part."""
     return _ratio(inside.astype(np.float64), design.within(known))
 
 

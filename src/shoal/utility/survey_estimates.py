@@ -23,6 +23,7 @@ QUANTILES = {"10th percentile": 0.1, "median": 0.5, "90th percentile": 0.9}
 MOST_LEVELS = 30  # labels of a column whose shares are estimated without being asked for
 MOST_CELLS = 1_000  # of a table that is asked for
 MOST_TERMS = 200  # of a model
+BETWEEN = " | "  # the values of a released set
 FEW_NUMBERS = 10  # different ones, in a table: categories
 
 
@@ -172,7 +173,7 @@ def _of_column(column: PairedColumn, sides: _Sides) -> Iterator[ComparedEstimate
         levels = _levels(column.before)
         for level in levels if len(levels) <= MOST_LEVELS else ():
             before, after = (
-                survey.share(values == level, ~is_missing(values), design)
+                survey.share(_portions(values, level), ~is_missing(values), design)
                 for values, design in ((column.before, sides.design), (column.after, sides.design_after))
             )
             yield from sides.compared(TOTALS, "share", f"{column.name} = {level}", before, after)
@@ -220,7 +221,11 @@ def _of_table(asked: str, sides: _Sides) -> Iterator[ComparedEstimate]:
         raise InputError(f"table {shown(asked)} has {len(cells):,} cells; choose columns with at most {MOST_CELLS:,}")
     for cell in sorted(cells):
         before, after = (
-            survey.share((first == cell[0]) & (second == cell[1]), ~(is_missing(first) | is_missing(second)), design)
+            survey.share(
+                _portions(first, cell[0]) * _portions(second, cell[1]),
+                ~(is_missing(first) | is_missing(second)),
+                design,
+            )
             for first, second, design in (
                 (rows.before, columns.before, sides.design),
                 (rows.after, columns.after, sides.design_after),
@@ -330,6 +335,15 @@ def _indicators(labels: Labels, levels: Sequence[str]) -> Floats:
         elif label in place:
             columns[row, place[label]] = 1.0
     return columns
+
+
+def _portions(labels: Labels, level: str) -> Floats:
+    """How much of each record counts for a label: a record that shows a set is shared evenly by its values."""
+    portion = {None: 0.0}
+    for label in set(labels.tolist()) - {None}:
+        values = label.split(BETWEEN)
+        portion[label] = 1.0 if label == level else (level in values) / len(values)
+    return np.array([portion[label] for label in labels.tolist()])
 
 
 def _levels(labels: Labels) -> list[str]:
