@@ -50,7 +50,8 @@ def test_the_owners_version_says_what_was_before_and_which_analyses_hold(people,
 
 
 def test_bands_that_are_averaged_show_the_middle_one_not_a_mean(people, tmp_path) -> None:
-    protect(people, 5, tmp_path / "bands", quasi=["age", "town"], recode={"age": "20-29,30-39,40+"}, attack=False)
+    bands = {"recode": {"age": "20-29,30-39,40+"}, "treat": {"age": "average"}}
+    protect(people, 5, tmp_path / "bands", quasi=["age", "town"], attack=False, **bands)
     board(tmp_path / "bands", tmp_path / "board")
     page = (tmp_path / "board" / "report.html").read_text(encoding="utf-8")
     assert "the middle label of its group" in page

@@ -178,6 +178,13 @@ def test_rows_that_lack_a_label_are_withheld_like_those_that_lack_a_number(tmp_p
     assert len(cells(made, "roof")) == 4 and not {"", None} & set(cells(made, "roof"))
 
 
+def test_a_number_recoded_to_bands_shows_no_false_band(tmp_path: Path) -> None:
+    rows = {"age": [*range(20, 60)], "pay": [*range(100, 140)]}
+    made = release(rows, tmp_path, k=3, recode={"age": "20-29,30-39,40+"})
+    age = next(shares for shares in made.cells if shares.name == "age")
+    assert (age.coarser, age.changed) == (1.0, 0.0)
+
+
 def test_a_period_is_true_of_the_dates_in_it(tmp_path: Path) -> None:
     made = release({"born": [f"19{year}-06-15" for year in (31, 33, 52, 58)] * 30}, tmp_path, recode={"born": "decade"})
     (cells,) = made.certificate["stated"]["report"]["figures"]["cells"]

@@ -185,7 +185,7 @@ def _treatments(
     choices: ColumnChoices,
     options: TableOptions,
 ) -> dict[str, str]:
-    """The treatment of each column: as asked, else labels are generalised and what has numbers behind it is averaged.
+    """The treatment of each column: as asked, else labels and bands are generalised and other numbers averaged.
 
     A named method averages all, and so does a release that follows one, or one with labels that have a meaning.
     """
@@ -193,7 +193,9 @@ def _treatments(
     by_meaning = [name for name in masked if name not in categories and name not in forms]
     asked = {choices.treat.get(name) for name in masked}
     usual = AVERAGE if named or (by_meaning and not {GENERALISE, BLANK} & asked) else GENERALISE
-    return {name: choices.treat.get(name) or (AVERAGE if name in forms else usual) for name in masked}
+    bands = {name for name, rule in choices.recode.items() if isinstance(rule_of(rule), Bands)}
+    amounts = {*forms} - bands
+    return {name: choices.treat.get(name) or (AVERAGE if name in amounts else usual) for name in masked}
 
 
 def _generalising(
