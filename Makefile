@@ -27,8 +27,9 @@ demo: $(CORE)
 	$(BIN)/shoal verify demo/subjects
 	$(BIN)/shoal verify demo/snapshot
 
-# As many tests at once as there are cores; so none of them needs more than one for its sums.
-PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
+# As many tests at once as there are cores; so none of them needs more than one for its sums. Modules are compiled once,
+# whatever the shell says, and not again by each process that a test starts.
+PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
 # The unit tests: no browser, no server. The first run compiles the kernels.
 quick: setup

@@ -33,6 +33,8 @@ ALL = (
     "sanitizer",
     "sanitizer_frus",
     "sanitizer_scale",
+    "sanitizer_people",
+    "sanitizer_training",
     "index",
     "index_privacy",
     "index_scale",

@@ -18,6 +18,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -100,9 +101,7 @@ def workplace(made_once: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=named)
-def test_the_code_of_a_page_runs_with_few_trials_of_an_exploration(
-    page: Path, workplace: Path, made_once: Path
-) -> None:
+def test_the_code_of_a_page_runs_with_few_trials_and_short_proofs(page: Path, workplace: Path, made_once: Path) -> None:
     if page.name in ("tutorial.md", "README.md"):  # These pages make their releases themselves.
         for name in ("letters", "subjects"):
             shutil.rmtree(workplace / name)
@@ -120,12 +119,16 @@ def test_the_code_of_a_page_runs_with_few_trials_of_an_exploration(
 
 
 def run_command(words: list[str], shown: list[str]) -> None:
-    """Run a shoal command: it must succeed, and say what the page says it does, figures aside."""
+    """Run a shoal command: it must succeed, and say what the page says it does, figures aside.
+
+    Proofs get a second, however many the page gives them.
+    """
     if words[0] == "make":
         assert f"\n{words[1]}:" in (ROOT / "Makefile").read_text(encoding="utf-8"), f"there is no target {words[1]}"
     if words[0] != "shoal":
         return
-    result = CliRunner().invoke(app, words[1:], catch_exceptions=False)
+    options = ["1" if before == "--prove" else word for before, word in pairwise(words)]
+    result = CliRunner().invoke(app, options, catch_exceptions=False)
     assert result.exit_code == 0, f"{' '.join(words)}: {result.output}"
     said = {line.split()[0] for line in result.output.splitlines() if line.strip()}
     assert {line.split()[0] for line in shown} <= said, f"{' '.join(words)} says otherwise: {result.output}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from shoal import InputError, board, protect
+from shoal import InputError, assess, audit, board, protect
 
 
 @pytest.fixture
@@ -69,3 +69,24 @@ def test_a_release_that_does_not_hold_has_no_page(release, tmp_path) -> None:
     with pytest.raises(InputError, match="does not hold its promises"):
         board(release, tmp_path / "board")
     assert not (tmp_path / "board").exists()
+
+
+def test_whoever_judges_a_release_takes_the_plan_that_it_was_made_by(tmp_path):
+    rows = "\n".join(f"{20 + row % 40},{999 if row % 4 == 0 else 50 + row % 9},{row % 3}" for row in range(80))
+    (tmp_path / "people.csv").write_text(f"age,weight_kg,ill\n{rows}\n")
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        '[source]\nfile = "people.csv"\nmissing = "group"\n'
+        '[columns.age]\nrole = "protect"\n'
+        '[columns.weight_kg]\nrole = "protect"\nmissing_codes = [999]\n'
+        '[columns.ill]\nrole = "confidential"\n'
+    )
+    release = tmp_path / "release"
+    protect(plan, 4, release, attack=False)
+
+    codes = {"weight_kg": [999]}
+    assert assess(plan, release).data() == assess(tmp_path / "people.csv", release, missing_codes=codes).data()
+    named = audit(tmp_path / "people.csv", quasi=["age", "weight_kg"], confidential=["ill"], missing_codes=codes)
+    assert audit(plan).data() == named.data()
+    assert audit(plan, quasi=["age"]).quasi == ("age",)
+    assert board(release, original=plan).audit.data() == named.data()

@@ -77,22 +77,6 @@ def crowd(rows, row, any_value):
     )
 
 
-def fewest_blanks(rows, k, importance, any_value):
-    """The least cost of blanks that leave every record a crowd of k, by trying all."""
-    cells = [(row, column) for row in range(len(rows)) for column in range(len(rows[0]))]
-    best = math.inf
-    for chosen in itertools.product((False, True), repeat=len(cells)):
-        price = sum(importance[column] for (_, column), blank in zip(cells, chosen, strict=True) if blank)
-        if price < best:
-            shown = [list(row) for row in rows]
-            for (row, column), blank in zip(cells, chosen, strict=True):
-                if blank:
-                    shown[row][column] = None
-            if all(crowd(shown, row, any_value) >= k for row in range(len(rows))):
-                best = price
-    return best
-
-
 def best_node(columns, k, share):
     """The least mean loss of all nodes that withhold at most a share; `columns`: per column and level codes, losses."""
     n = len(columns[0][0][0])

@@ -83,12 +83,6 @@ def test_how_the_documents_are_cut_into_parts_does_not_show(here, parts, tmp_pat
     assert made.certificate["seal"] == here.certificate["seal"]
 
 
-def test_a_cluster_gives_the_same_bytes(here, parts, cluster, tmp_path):
-    with distributed.Client(cluster) as client:
-        made = protect(f"{parts}/*.parquet", 5, tmp_path / "release", label_column="kind", method=METHOD, client=client)
-    assert made.certificate["seal"] == here.certificate["seal"]
-
-
 def test_the_address_of_a_scheduler_is_enough(here, parts, cluster, tmp_path):
     address = cluster.scheduler_address
     made = protect(parts, 5, tmp_path / "release", label_column="kind", method=METHOD, client=address)

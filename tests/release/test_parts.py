@@ -95,8 +95,8 @@ def test_a_coarsened_column_of_a_table_in_parts_has_classes_over_all_parts(parts
 
 
 def test_closeness_of_parts_is_that_of_all_rows(parts, tmp_path):
-    made = protect(parts, 4, tmp_path / "release", roles=NUMBERS, method=PLAIN)
-    stated = certificate_of(made.folder)["stated"]["closeness"]
+    made = protect(parts, 4, tmp_path / "release", roles=NUMBERS, method=PLAIN, t=0.99)
+    stated = certificate_of(made.folder)["promises"]["closeness"]["columns"]
     table = load(made.folder).table.to_pylist()
     overall = Counter(row["illness"] for row in table)
     farthest = 0.0

@@ -6,17 +6,18 @@ import inspect
 
 import pytest
 
-from shoal import assess, explore, protect
+from shoal import assess, audit, explore, protect
 from shoal.request.request import OPTIONS, options_of_command
 
 POSITIONAL = {
     "protect": ["source", "k", "out"],
     "explore": ["source", "out"],
     "assess": ["original", "protected", "out"],
+    "audit": ["source", "out"],
 }
 
 
-@pytest.mark.parametrize("function", [protect, explore, assess], ids=lambda function: function.__name__)
+@pytest.mark.parametrize("function", [protect, explore, assess, audit], ids=lambda function: function.__name__)
 def test_a_signature_is_the_option_table(function):
     name = function.__name__
     inputs = {"source", "original", "protected"}

@@ -60,6 +60,21 @@ def test_the_map_fills_can_be_limited_and_compared_and_leads_to_a_release(page: 
     expect(page.get_by_label("Command", exact=True)).to_contain_text(f"-k {k[1]}" if k[1] != "5" else "protect")
 
 
+def test_nothing_is_recommended_while_a_confidential_column_has_no_promise(page: Page, few: Path) -> None:
+    page.goto(page.url + "explore")
+    page.get_by_label("Choose a file").set_input_files(few)
+    page.wait_for_url("**/explore/*")
+    page.locator("#l").fill("")
+    page.get_by_role("button", name="Try them all").click()
+    alert = page.get_by_role("alert").filter(has_text="No protection is recommended")
+    expect(alert).to_contain_text("Nothing is promised of income")
+    expect(page.locator("#points circle").first).to_be_visible()
+    expect(page.locator(".recommended")).to_have_count(0)
+    alert.get_by_role("button").click()
+    page.wait_for_url("**/explore/*")
+    expect(page.locator("#l")).to_have_value("2")
+
+
 def test_a_limit_that_is_no_per_cent_is_refused_with_all_as_it_was(page: Page, few: Path) -> None:
     page.goto(page.url + "explore")
     page.get_by_label("Choose a file").set_input_files(few)

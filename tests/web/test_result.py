@@ -10,7 +10,7 @@ import pytest
 
 from shoal.release.protect import protect
 from shoal.request.request import Request
-from shoal.web.result import attack_in_words, figures, mended, open_points
+from shoal.web.result import OpenPoint, attack_in_words, figures, mended, open_points
 
 pytestmark = pytest.mark.usefixtures("without_attack")
 ROWS = 24
@@ -34,25 +34,28 @@ def certificate(people: pa.Table, folder: Path, **options: Any) -> dict[str, Any
     return dict(protect(people, out=folder / "release", **given).certificate)
 
 
+def left_open(people: pa.Table, folder: Path, **options: Any) -> list[OpenPoint]:
+    made = certificate(people, folder, **options)
+    return open_points(folder / "release", made)
+
+
 def test_a_confidential_column_without_a_promise_is_open_and_asking_for_two_values_mends_it(
     people: pa.Table, tmp_path: Path
 ) -> None:
-    (point,) = open_points(certificate(people, tmp_path))
+    (point,) = left_open(people, tmp_path)
     assert point.words.startswith("In 1 group of 3 all records have the same pay")  # that of the young
     assert point.button == "Ask for 2 different values of pay in every group"
     plan = mended(Request.of(people, {"quasi": ["age"], "confidential": ["pay"], "drop": ["code"]}), "l", "2")
     assert plan.promises.l == 2
-    assert open_points(certificate(people, tmp_path / "mended", l=2)) == []
+    assert left_open(people, tmp_path / "mended", l=2) == []
 
 
 def test_a_column_that_singles_out_and_a_method_without_a_crowd_are_open(people: pa.Table, tmp_path: Path) -> None:
-    kept = certificate(people, tmp_path, l=2, drop=None, insensitive=["code"], allow=["code"])
-    (point,) = open_points(kept)
+    (point,) = left_open(people, tmp_path, l=2, drop=None, insensitive=["code"], allow=["code"])
     assert point.words == "code is released unchanged and singles records out."
     plan = Request.of(people, {"quasi": ["age"], "insensitive": ["code"], "allow": ["code"]})
     assert mended(plan, point.option, point.value).given == {"quasi": ("age",), "drop": ("code",)}
-    noisy = certificate(people, tmp_path / "noise", method="noise", percent=5.0, confidential=None)
-    (point,) = open_points(noisy)
+    (point,) = left_open(people, tmp_path / "noise", method="noise", percent=5.0, confidential=None)
     assert point.words.startswith("No crowd is promised")
     assert mended(plan.with_options(method="noise", percent=5.0), point.option, "").method.method is None
 
@@ -61,14 +64,41 @@ def test_a_confidential_column_that_all_but_names_its_records_is_open_and_protec
     people: pa.Table, tmp_path: Path
 ) -> None:
     people = people.set_column(1, "pay", pa.array(range(1000, 1000 + ROWS)))
-    (point,) = open_points(certificate(people, tmp_path, l=2))
+    (point,) = left_open(people, tmp_path, l=2)
     assert point.words == (
-        "pay is released unchanged, with 24 different values among 24 records: whoever knows one finds its record."
+        "pay is released unchanged: 24 of 24 records have a value that no other has. Whoever knows it finds them."
     )
     plan = Request.of(people, {"quasi": ["age"], "confidential": ["pay"], "drop": ["code"], "l": 2})
     better = mended(plan, point.option, point.value)
     assert better.given == {"quasi": ("age", "pay"), "drop": ("code",)}
-    assert open_points(certificate(people, tmp_path / "mended", **better.given | {"confidential": None})) == []
+    assert left_open(people, tmp_path / "mended", **better.given | {"confidential": None}) == []
+
+
+def test_one_income_that_nobody_else_has_is_open(people: pa.Table, tmp_path: Path) -> None:
+    people = people.set_column(1, "pay", pa.array([*people["pay"].to_pylist()[:-1], "highest"]))
+    (point,) = left_open(people, tmp_path, l=2)
+    assert point.words.startswith("pay is released unchanged: 1 of 24 records have a value that no other has")
+
+
+def test_a_household_number_that_is_kept_is_open_since_few_records_share_it(people: pa.Table, tmp_path: Path) -> None:
+    people = people.append_column("household", pa.array([row // 2 for row in range(ROWS)]))
+    (point,) = left_open(people, tmp_path, k=3, l=2, insensitive=["household"])
+    assert point.words == (
+        "household is released unchanged: 24 of 24 records share their value with fewer than 2 others."
+    )
+    assert (point.option, point.value) == ("quasi", "household")
+
+
+def test_an_attack_that_finds_more_than_the_crowd_allows_is_open(people: pa.Table, tmp_path: Path) -> None:
+    made = certificate(people, tmp_path, l=2)
+    attack = {"about": "distance-based linkage, euclidean", "n": 24, "low": 0.2, "high": 0.6, "baseline": 0.04}
+    made["stated"] = {**made["stated"], "attacks": [attack | {"rate": 0.4}]}
+    assert open_points(tmp_path / "release", made) == []  # k = 5 allows a fifth, which may be the truth
+    made["stated"]["attacks"] = [attack | {"rate": 0.5, "low": 0.4}]
+    (point,) = open_points(tmp_path / "release", made)
+    assert point.words == "An attack finds 50.0% of the records, more than the one in 5 that the crowd allows."
+    plan = Request.of(people, {"quasi": ["age"], "k": 5})
+    assert mended(plan, point.option, point.value).k == 10
 
 
 def test_the_owner_sees_the_loss_as_it_was_measured_and_the_attack_as_a_headline() -> None:
@@ -89,7 +119,7 @@ def test_the_owner_sees_the_loss_as_it_was_measured_and_the_attack_as_a_headline
     assert (lost.title, lost.value) == ("Information lost", "3.4%") and "The report says 0% to 10%" in lost.words
     assert figures(made)[-1].value == "0% to 10%" and attack_in_words(made) == ""
     stated["attacks"] = [
-        {"about": "interval disclosure", "rate": 0.9, "baseline": 0.1},
+        {"about": "interval disclosure, 2 of 5 columns", "rate": 0.9, "baseline": 0.1},
         {"about": "linkage", "rate": 0.037, "baseline": 0.001},
     ]
     assert attack_in_words(made) == (

@@ -102,7 +102,9 @@ def align_tables(original: Any, protected: Any, asked: AssessOptions) -> Aligned
             )
     names = _columns(before, after, asked.columns, key, release)
     certified = None if release is None else release.certificate["stated"]["parameters"]
-    whole, coded = (before, after), () if release is None else tuple(_text_columns(release, None))
+    whole, coded = (before, after), tuple[str, ...]()
+    if certified is not None:
+        coded = (*_text_columns(release, None), *certified.get("categories", ()))
     before, after, notes = _bands_as_numbers(before, after, names, coded)
     before, after = comparable_columns(before, after, names, certified)
     before, after = _of_one_kind(before, after, names)

@@ -13,17 +13,21 @@ from typing import Any
 import numpy as np
 
 from shoal.assessment.documents import assess_documents, is_space
-from shoal.assessment.sanitized_texts import assess_texts, is_texts
 from shoal.assessment.sketches import assess_sketches, is_sketches
 from shoal.assessment.tables import assess_tables
+from shoal.data.corpus import Corpus
+from shoal.data.files import is_folder, kind_of
 from shoal.data.private_files import PRIVATE_FOLDER
+from shoal.data.records import collection_kind, list_folder
 from shoal.data.sources import table_source
 from shoal.errors import InputError
 from shoal.pages.assessments import assessment_html, sketches_html, space_html, texts_html
 from shoal.release.folders import check_free, folders_written_aside
+from shoal.release.load import kind_of_release
 from shoal.request.judging_options import AssessOptions
 from shoal.request.option import DOCUMENTS, TABLES, TEXTS
 from shoal.request.options import Reading
+from shoal.request.plan import planned
 from shoal.request.request import TABLE_OF, checked_part
 from shoal.results.assessment import SketchAssessment, SpaceAssessment, TableAssessment
 from shoal.results.searches import TextAssessment
@@ -158,6 +162,7 @@ def assess(
     original, protected : path or any dataframe; `protected` may be the folder of a release
         For documents: the collection and the folder of its release, or two sparse matrices (.npz) of the same
         documents and terms. For texts: two folders or JSONL files, or the folder of a sanitized release.
+        The original may be a plan (.toml), which has its source and says how to read it.
     out : path
         A folder to make for the report, its figures as JSON and CSV, and the list of records that were linked. It is
         made from the original: keep it to yourself. None: nothing is written.
@@ -166,6 +171,7 @@ def assess(
     queries : path, or sequence of str
     """
     options = dict(locals())  # all of them, before any other name is bound
+    original, options = planned(original, options)
     asked, reading = checked_part(AssessOptions, options), checked_part(Reading, options)
     if out is not None:
         check_free(Path(out), force, lambda content: set(content) <= FILES)
@@ -173,7 +179,8 @@ def assess(
     if not isinstance(protected, str | os.PathLike) or not Path(protected).is_dir():
         protected = table_source(protected, replace(reading, query=None))
     asked = replace(asked, ontology=ontologies_of(ontology))
-    assessment = _judged(original, protected, asked, {"text_column": text_column, "id_column": id_column})
+    columns_named = {name: options.get(name) for name in ("text_column", "id_column")}
+    assessment = _judged(original, protected, asked, columns_named)
     if out is not None:
         write_assessment(Path(out), assessment)
     return assessment
@@ -186,12 +193,29 @@ def _judged(original: Any, protected: Any, asked: AssessOptions, columns: dict[s
         judge = assess_sketches if is_sketches(protected) else assess_documents
         return judge(original, protected, asked, columns)
     if is_texts(protected):
+        from shoal.assessment.sanitized_texts import assess_texts  # only here, and it takes a while to load
+
         _check_for(TEXTS, asked, columns)
         return assess_texts(original, protected, asked, columns)
     _check_for(TABLES, asked, columns)
     if is_space(original):
         raise InputError("the original is vectors of documents and the protected one a table; give two of one kind")
     return assess_tables(original, protected, asked)
+
+
+def is_texts(protected: Any) -> bool:
+    """Whether these are texts: strings in memory, a folder or JSONL of texts, or a release of sanitized texts."""
+    if isinstance(protected, Corpus):
+        return not protected.of_items
+    if isinstance(protected, list | tuple):
+        return all(isinstance(text, str) for text in protected)
+    if not isinstance(protected, str | os.PathLike) or not os.path.exists(protected):
+        return False
+    if kind_of_release(protected) is not None:
+        return kind_of_release(protected) == "sanitized"
+    if not is_folder(protected):
+        return kind_of(protected) == "jsonl"
+    return collection_kind(list_folder(Path(protected))[0]) in (None, "jsonl")
 
 
 def _check_for(kind: str, asked: AssessOptions, columns: Mapping[str, str | None]) -> None:

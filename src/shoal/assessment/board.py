@@ -20,6 +20,7 @@ from shoal.release.load import load
 from shoal.release.verifying import verify
 from shoal.request.judging_options import BoardOptions
 from shoal.request.options import Reading
+from shoal.request.plan import planned
 from shoal.request.request import checked_part
 from shoal.results.assessment import Board, TableAssessment
 from shoal.results.stated import summary_of
@@ -64,9 +65,11 @@ def board(
     out : path
         A folder to make for the page. None: nothing is written.
     original : path, or any dataframe
-        The table behind the release.
+        The table behind the release, or the plan (.toml) that it was made by.
     """
     options = dict(locals())  # all of them, before any other name is bound
+    original, options = planned(original, options)
+    options["original"] = original
     asked, reading = checked_part(BoardOptions, options), checked_part(Reading, options)
     if out is not None:
         check_free(Path(out), force, lambda content: content == [PAGE])

@@ -87,7 +87,8 @@ def _explanations(
     options: dict[str, Any] = {
         "k": promises["anonymity"]["k"],
         "quasi": [name for name in protected if name not in weight],
-        "recode": parameters.get("recoded"),
+        # Confidential values are taken from the release, recoded as they are.
+        "recode": {name: rule for name, rule in parameters.get("recoded", {}).items() if name in protected},
         "missing": parameters.get("missing"),
         "kinds": {
             column["name"]: "whole" if column["name"] in parameters.get("whole_numbers", ()) else "number"
@@ -112,7 +113,8 @@ def _explanations(
     elif how.get("mapping") is None and (how.get("ontology") is None) == (given is None):
         kind = MixedMicroaggregation if "weights" in how else CategoricalMicroaggregation
         model = kind(**{**how, "ontology": given})
-        yield options | {"treat": kept, "method": model, "categorical": parameters.get("categories")}
+        categories = [name for name in parameters.get("categories", ()) if name in options["quasi"]] or None
+        yield options | {"treat": kept, "method": model, "categorical": categories}
 
 
 def _repeated(original: Any, options: Mapping[str, Any]) -> list[tuple[Ints, Ints, GroupDistances]]:

@@ -18,7 +18,7 @@ from shoal import progress
 from shoal.assessment.documents import check_related
 from shoal.attacks.documents import SearchAttack
 from shoal.data.corpus import Corpus
-from shoal.data.files import counted, decode, is_folder, kind_of, read_bytes, reading, shown
+from shoal.data.files import counted, decode, is_folder, read_bytes, reading, shown
 from shoal.data.records import collection_kind, list_folder
 from shoal.errors import InputError
 from shoal.release.folders import CERTIFICATE
@@ -50,21 +50,6 @@ class AlignedTexts:
     before: tuple[str, ...]
     after: tuple[str, ...]  # "" of a text that was withheld
     notes: tuple[str, ...]
-
-
-def is_texts(protected: Any) -> bool:
-    """Whether these are texts: strings in memory, a folder or JSONL of texts, or a release of sanitized texts."""
-    if isinstance(protected, Corpus):
-        return not protected.of_items
-    if isinstance(protected, list | tuple):
-        return all(isinstance(text, str) for text in protected)
-    if not isinstance(protected, str | os.PathLike) or not os.path.exists(protected):
-        return False
-    if kind_of_release(protected) is not None:
-        return kind_of_release(protected) == "sanitized"
-    if not is_folder(protected):
-        return kind_of(protected) == "jsonl"
-    return collection_kind(list_folder(Path(protected))[0]) in (None, "jsonl")
 
 
 def is_sanitized(protected: Any) -> bool:

@@ -19,7 +19,6 @@ from shoal.assessment.confidential import confidential_of, people_of, unattacked
 from shoal.assessment.labels import loss_of_labels, pairs_of, risk_of_all
 from shoal.assessment.minimality import minimality_of
 from shoal.assessment.several_releases import overlap_of, protection_of
-from shoal.assessment.targets import models_of_target
 from shoal.attacks.differencing import Differencing
 from shoal.attacks.disclosure import DisclosureRisk
 from shoal.attacks.distance import linked_by_equality
@@ -71,6 +70,7 @@ def assess_tables(original: Any, protected: Any, options: AssessOptions) -> Tabl
             loss = table_loss(pair.original, pair.protected)
         with progress.stage("singling out"):
             gdpr = _gdpr(pair, control, random_state)
+    alike = np.bincount(equal_rows(pair.after, pair.after.column_names))
     leaks = find_leaks(
         pair.before,
         pair.after,
@@ -80,6 +80,8 @@ def assess_tables(original: Any, protected: Any, options: AssessOptions) -> Tabl
         sample=options.sample or SAMPLE,
         proof_seconds=options.prove or 0.0,
         proof_distance=distance,
+        # Where all have a crowd, no attacker finds more than one in its size: a larger crowd is the remedy.
+        remedies=int(alike.min()) == 1,
         random_state=random_state,
     )
     labels = pairs_of(pair)
@@ -88,7 +90,6 @@ def assess_tables(original: Any, protected: Any, options: AssessOptions) -> Tabl
             attack = Differencing(removals=options.differencing or 0, random_state=random_state)
             differencing = attack.run(pair.original, protection)
     confidential, people = confidential_of(pair, random_state), people_of(pair)
-    alike = np.bincount(equal_rows(pair.after, pair.after.column_names))
     return TableAssessment(
         rows=pair.before.num_rows,
         numbers=pair.numbers,
@@ -134,6 +135,8 @@ def _models(
 ) -> ModelUtility | None:
     if target is None:
         return None
+    from shoal.assessment.targets import models_of_target  # only here, and it takes a while to load
+
     with progress.stage("training models"):
         return models_of_target(pair, labels, target, random_state)
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
-from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from shoal.attacks.rates import rate_of
 from shoal.kernels import Floats, Ints
@@ -70,6 +69,8 @@ class MatchingAttack:
 
     def _predicted(self, known: Floats, values: Ints | Floats, learned: Ints, tried: Ints) -> Predicted:
         """What a model of the rows learned from expects of those tried."""
+        from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor  # it takes a while to load
+
         leaf = ROWS_OF_A_LEAF if len(learned) >= ENOUGH else 1
         settings = {"n_estimators": TREES, "min_samples_leaf": leaf, "random_state": self.random_state}
         if values.dtype == np.float64:

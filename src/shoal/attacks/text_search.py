@@ -1,11 +1,13 @@
 """Attackers who have public text about many people, and look for the one whom a text is about.
 
-Each scores every person by a sum over what the text still shows: words, pairs of words, characters, latent topics, or a
-linear model trained on pieces of the public text. The person with the highest score is their guess.
+Each scores every person by a sum over what the text still shows: words, pairs of words, characters, latent topics, a
+linear model trained on pieces of the public text, or stems as search engines weigh them (BM25). The person with the
+highest score is their guess.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,14 +17,16 @@ import scipy.sparse as sp
 
 from shoal.errors import InputError
 from shoal.kernels import Floats, Ints
+from shoal.terms.language import stemmer
 
-ATTACKERS = ("words", "pairs", "characters", "topics", "linear")
+ATTACKERS = ("words", "pairs", "characters", "topics", "linear", "search")
 HIDDEN = " ¤ "  # in the place of what is masked: no attacker reads it, and no pair goes over it
 TIE = 1e-6  # of the largest weight: scores that differ by less are equal
 _MOST_FEATURES = 60_000
 _TOPICS = 100
 _PIECE = 40  # words of public text that are one example for the trained model
 _PENALTY = 1.0
+_SATURATION, _BY_LENGTH = 1.2, 0.75  # k1 and b of BM25, as Robertson and Zaragoza (2009) recommend
 _WORD = r"(?u)\w+|¤"
 
 
@@ -60,9 +64,12 @@ def text_attacker(name: str, background: Sequence[str]) -> TextAttacker:
     forms: dict[str, dict[str, Any]] = {
         "pairs": {"ngram_range": (2, 2), "token_pattern": _WORD},
         "characters": {"analyzer": "char_wb", "ngram_range": (4, 4)},
+        "search": {"analyzer": _stems},
     }
     vectorizer = CountVectorizer(max_features=_MOST_FEATURES, **forms.get(name, {"token_pattern": _WORD}))
     counts = vectorizer.fit_transform(background)
+    if name == "search":
+        return TextAttacker(name, vectorizer, _bm25(counts))
     idf = 1 + np.log((1 + counts.shape[0]) / (1 + np.bincount(counts.indices, minlength=counts.shape[1])))
     weigh: Callable[[Any], Any] = {"topics": _topics, "linear": lambda m: _trained(vectorizer, background, idf)}.get(
         name, lambda matrix: matrix
@@ -78,6 +85,21 @@ def _unit(matrix: Any) -> Any:
     from sklearn.preprocessing import normalize
 
     return normalize(matrix)
+
+
+def _stems(text: str) -> list[str]:
+    return list(stemmer("english").stemWords(re.findall(r"[^\W_]+", text.lower())))
+
+
+def _bm25(counts: Any) -> Any:
+    """What each stem adds to the relevance of each person's text."""
+    holders = np.bincount(counts.indices, minlength=counts.shape[1])
+    rarity = np.log(1 + (counts.shape[0] - holders + 0.5) / (holders + 0.5))
+    lengths = np.asarray(counts.sum(axis=1)).ravel()
+    damped = _SATURATION * (1 - _BY_LENGTH + _BY_LENGTH * lengths / lengths.mean())
+    weights = counts.tocsr().astype(np.float64)
+    weights.data *= (_SATURATION + 1) / (weights.data + np.repeat(damped, np.diff(weights.indptr)))
+    return _scaled(weights, rarity)
 
 
 def _topics(people: Any) -> Floats:

@@ -25,7 +25,7 @@ from shoal.request.request import parsed_options
 @takes_options("assess")
 def assess(
     original: Annotated[
-        Path, typer.Argument(help="The table, the documents or the texts as they were.", **path("ORIGINAL"))
+        Path, typer.Argument(help="The table, documents or texts as they were, or the plan.", **path("ORIGINAL"))
     ],
     protected: Annotated[
         Path, typer.Argument(help="The same, protected or sanitized, or a release.", **path("PROTECTED"))

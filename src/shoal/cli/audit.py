@@ -12,8 +12,7 @@ import shoal
 from shoal.cli.app import AsJson, app, command
 from shoal.cli.options import path, takes_options, whole
 from shoal.cli.terminal import BROKEN, examples, printable, say, shown_progress, write, write_page
-from shoal.request.options import Reading
-from shoal.request.request import checked_part, parsed_options
+from shoal.request.request import parsed_options
 
 
 @command(
@@ -25,7 +24,7 @@ from shoal.request.request import checked_part, parsed_options
 )
 @takes_options("audit")
 def audit(
-    source: Annotated[Path, typer.Argument(help="A table, or the folder of a release.", **path("TABLE"))],
+    source: Annotated[Path, typer.Argument(help="A table, the folder of a release, or a plan.", **path("TABLE"))],
     texts: dict[str, Any],
     as_json: AsJson = False,
 ) -> None:
@@ -34,12 +33,8 @@ def audit(
     Without --quasi and --confidential, the roles are those of the release, or those that inspect proposes.
     """
     options = parsed_options("audit", texts)
-    from shoal.data.sources import table_source
-
-    reading = checked_part(Reading, options)
-    asked = {name: value for name, value in options.items() if name not in vars(reading)}
     with shown_progress():
-        found = shoal.audit(table_source(source, reading), **asked)
+        found = shoal.audit(source, **options)
     if as_json:
         write(json.dumps(found.data(), indent=2, ensure_ascii=False))
         return

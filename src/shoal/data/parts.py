@@ -35,7 +35,8 @@ class ReadingPlan:
     @property
     def verbatim(self) -> tuple[str, ...]:
         """Columns that are released unchanged, explained by an ontology, or ids."""
-        unchanged = () if self.roles is None else (*self.roles.confidential, *self.roles.insensitive)
+        beside = () if self.roles is None else (*self.roles.confidential, *self.roles.insensitive)
+        unchanged = (name for name in beside if name not in self.choices.recode)
         return (*unchanged, *self.ids, *self.explained.named, *self.choices.as_text)
 
 
@@ -56,7 +57,7 @@ class PartSchema:
 
     roles: Roles
     columns: tuple[str, ...]  # of the file
-    quasi: Mapping[str, ColumnOutline]
+    outlines: Mapping[str, ColumnOutline]  # of quasi-identifiers, and of confidential dates that become periods
     format: str
     dictionary: Mapping[str, ColumnDictionary] = field(default_factory=dict)
     dialect: Dialect | None = None
@@ -71,13 +72,13 @@ class AgreedColumns:
     masked: tuple[str, ...]  # all others
     forms: Mapping[str, NumberForm]  # of those that are taken for numbers
     categories: Sequence[str]  # plain ones
-    periods: Mapping[str, NumberForm]  # of dates that are kept or blanked, as periods
+    periods: Mapping[str, NumberForm]  # of dates that are kept, blanked or confidential, as periods
 
 
 def loaded_part(content: Table, plan: ReadingPlan, part: str = "") -> LoadedPart:
     """A file that was read, its columns recoded."""
     roles = resolve_roles(content, plan.roles)
-    plan.choices.check(content.data.column_names, roles.quasi)
+    plan.choices.check(content.data.column_names, roles)
     if plan.choices.recode:
         content = recoded(content, plan.choices.recode, plan.levels)
     return LoadedPart(content, roles, part)
@@ -104,15 +105,19 @@ def with_record_ids(loaded: LoadedPart, id_column: str) -> LoadedPart:
 def schema_of(loaded: LoadedPart, plan: ReadingPlan) -> PartSchema:
     """The columns of a file, and of which kind its quasi-identifiers are."""
     table, data = loaded.table, loaded.table.data
-    outlines = {name: outline_column(name, data[name], plan.choices, plan.explained) for name in loaded.roles.quasi}
+    dated = (name for name in loaded.roles.confidential if plan.choices.period_of(name))
+    names = (*loaded.roles.quasi, *dated)
+    outlines = {name: outline_column(name, data[name], plan.choices, plan.explained) for name in names}
     return PartSchema(loaded.roles, tuple(data.column_names), outlines, table.format, table.dictionary, table.dialect)
 
 
 def agreed_parts(parts: Sequence[PartSchema], choices: ColumnChoices) -> AgreedColumns:
     """What the columns of all files are, together."""
-    quasi, of_parts = parts[0].roles.quasi, [part.quasi for part in parts]
+    roles, of_parts = parts[0].roles, [part.outlines for part in parts]
+    quasi = roles.quasi
     kept = tuple(name for name in quasi if choices.treat.get(name) == KEEP)
     masked = tuple(name for name in quasi if name not in kept)
     forms, categories = agreed_columns(masked, of_parts, choices)
-    dated = [name for name in quasi if choices.treat.get(name) in (KEEP, BLANK) and choices.period_of(name)]
+    shown_true = [name for name in quasi if choices.treat.get(name) in (KEEP, BLANK)]
+    dated = [name for name in (*shown_true, *roles.confidential) if choices.period_of(name)]
     return AgreedColumns(parts, kept, masked, forms, categories, agreed_columns(dated, of_parts, choices)[0])

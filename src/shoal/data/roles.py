@@ -207,8 +207,12 @@ class ColumnChoices:
         numbers = (None, Kind.NUMBER, Kind.WHOLE)
         return tuple(name for name, kind in kinds.items() if kind not in numbers and not self.bands_of(name))
 
-    def check(self, columns: Sequence[str], quasi: Sequence[str]) -> None:
-        """Refuse columns that are not there, and demands on columns that are not protected."""
+    def check(self, columns: Sequence[str], roles: Roles) -> None:
+        """Refuse columns that are not there, and demands on columns that are not protected.
+
+        Confidential columns can be recoded, too: promises then count what is released.
+        """
+        recoded = tuple(name for name in roles.confidential if name in self.recode)
         asked: dict[str, Iterable[str]] = {"kinds": self.kinds, "categorical": self.categorical}
         asked |= {"order": self.order, "round": self.rounded, "recode": self.recode, "treat": self.treat}
         for option, names in asked.items():
@@ -216,12 +220,12 @@ class ColumnChoices:
                 if name not in columns:
                     problem = unknown_column(name, columns, "the table")
                     raise InputError(f"{{option}}: {problem}", f"{option} {shown(name)}")
-                if name not in quasi and option != "kinds":
+                if name not in roles.quasi and option != "kinds" and (option != "recode" or name not in recoded):
                     raise InputError(
                         "{option}: the column is not protected; name it in {option}, or leave it out",
                         (f"{option} {shown(name)}", "quasi"),
                     )
-        for name in quasi:
+        for name in (*roles.quasi, *recoded):
             self._check_kind(name)
 
     def _check_kind(self, name: str) -> None:

@@ -174,7 +174,9 @@ def guarantee(summary: Summary) -> str:
         )
     others = count(summary.k - 1, "other")
     if summary.promised.unit is not None:
-        others = f"{count(summary.k - 1, f'{noun} of another person', f'{noun}s of as many other people')}"
+        whose = "person" if summary.promised.household is None else "household"
+        many = f"{noun}s of as many other {summary.promised.units}"
+        others = count(summary.k - 1, f"{noun} of another {whose}", many)
     every = f"Every one of the {count(summary.rows, noun)}"
     crowd = f"nobody can tell which of {summary.k:,} or more is yours"
     if sketches:

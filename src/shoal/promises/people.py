@@ -23,7 +23,7 @@ from shoal.request.options import GroupPromises
 
 Mask = NDArray[np.bool_]
 
-MORE_RECORDS = "more records than k people have"  # why some are withheld
+MORE_RECORDS = "more records than k {} have"  # why some are withheld
 
 
 class OwnK(CrowdRequirement):
@@ -103,8 +103,8 @@ def rows_to_keep(
             return chosen
         if 2 * int(chosen.sum()) < most:
             raise InputError(
-                "{option}: people with equally many rows have too few different values, and most rows would have to be "
-                "withheld; ask for less, or name fewer confidential columns",
+                f"{{option}}: {promises.units} with equally many rows have too few different values, and most rows "
+                "would have to be withheld; ask for less, or name fewer confidential columns",
                 promises.asked,
             )
         requirements = _requirements(promises, [values[chosen] for values in confidential], person[chosen])

@@ -205,12 +205,12 @@ def misses_promises(held: GroupTotals, k: int, promises: GroupPromises) -> bool:
 def check_totals(held: GroupTotals, confidential: tuple[str, ...], k: int, promises: GroupPromises) -> None:
     """No grouping gives groups more than all records have together."""
     if held.people is not None and held.crowd < k:
-        who = "people" if promises.household is None else "households"
         raise InputError(
-            f"k={k} needs at least {k} {who}, column {shown(str(promises.unit))} has {held.crowd}; lower k or add {who}"
+            f"k={k} needs at least {k} {promises.units}, column {shown(str(promises.unit))} has {held.crowd}; lower k "
+            f"or add {promises.units}"
         )
     if held.own_k > held.crowd:
-        whose = "records" if held.people is None else "people"
+        whose = "records" if held.people is None else promises.units
         raise InputError(
             f"column {shown(str(promises.k_column))} asks for a crowd of {held.own_k:,}, and there are {held.crowd:,} "
             f"{whose}; lower it to {held.crowd:,} or less"
@@ -240,7 +240,9 @@ def crowd_figures(facts: GroupFacts, promises: GroupPromises) -> dict[str, Any]:
         "smallest_group": min(facts.sizes),
         "group_sizes": tuple(sorted(Counter(facts.sizes).items())),
         "diversity": tuple(diversity.figures(name, groups, promises) for name, groups in facts.values.items()),
-        "closeness": tuple(closeness.figures(name, groups) for name, groups in facts.values.items()),
+        "closeness": ()
+        if promises.t is None
+        else tuple(closeness.figures(name, groups) for name, groups in facts.values.items()),
         "likeness": ()
         if promises.beta is None
         else tuple((name, likeness.largest_gain(groups)) for name, groups in facts.values.items()),

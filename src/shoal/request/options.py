@@ -335,6 +335,7 @@ class GroupPromises:
     of_values: bool = field(init=False, repr=False, compare=False)  # anything is promised of confidential values
     # The column whose values are grouped whole: households where they are named, else people.
     unit: str | None = field(init=False, repr=False, compare=False)
+    units: str = field(init=False, repr=False, compare=False)  # what crowds are counted in then, in words
 
     def __post_init__(self) -> None:
         if self.diversity != DISTINCT and self.l is None:
@@ -353,6 +354,7 @@ class GroupPromises:
         object.__setattr__(self, "asked", next((f"{name} {value}" for name, value in given if value is not None), ""))
         object.__setattr__(self, "of_values", any(bound is not None for bound in (self.l, self.t, self.beta)))
         object.__setattr__(self, "unit", self.person if self.household is None else self.household)
+        object.__setattr__(self, "units", "people" if self.household is None else "households")
         if self.pseudonym and self.unit is None:
             raise InputError("numbers need people or households; name their column: {option}", ["household", "person"])
         if self.pseudonym and self.of_values:

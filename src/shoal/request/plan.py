@@ -17,7 +17,8 @@ from typing import Any
 
 from shoal.errors import InputError
 from shoal.request.option import Option
-from shoal.request.request import OPTIONS, Request, checked_value, parsed_options
+from shoal.request.options import Reading
+from shoal.request.request import OPTIONS, TABLE_OF, Request, checked_value, parsed_options
 from shoal.request.values import Column, Columns, File, Files, Pairs, short
 
 SOURCE, COLUMNS = "source", "columns"
@@ -46,9 +47,23 @@ PROPOSAL = """\
 
 def request_of(source: Any, options: Mapping[str, Any]) -> Request:
     """The request of a source with these options; of a plan, the request in it, over which the options win."""
-    if isinstance(source, str | os.PathLike) and os.fspath(source).lower().endswith(".toml"):
-        return read_plan(source, options)
-    return Request.of(source, options)
+    return read_plan(source, options) if _is_plan(source) else Request.of(source, options)
+
+
+def planned(source: Any, options: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """The source of a plan, and the options of whoever judges it, with the plan's columns where these say nothing."""
+    given = {name: value for name, value in options.items() if value is not None}
+    if not _is_plan(source):
+        return source, given
+    plan = read_plan(source)
+    columns = ["text_column", "id_column"] if "text_column" in plan.given else ["person", "household", "weight"]
+    columns += [] if "roles" in given else ["quasi", "confidential"]
+    known = {*TABLE_OF[Reading], *columns} & {*options}
+    return plan.source, {name: value for name, value in plan.given.items() if name in known} | given
+
+
+def _is_plan(source: Any) -> bool:
+    return isinstance(source, str | os.PathLike) and os.fspath(source).lower().endswith(".toml")
 
 
 def request_of_texts(command: str, source: Any, plan: Any, texts: Mapping[str, Any]) -> Request:

@@ -108,7 +108,7 @@ _REASONS = (
     "(in some column )?compared with those of the release before, such figures would tell who left",
     "(in some column )?no group shows a value",
     "the originals are encrypted, and nobody has all of them|in no group yet|a quasi-identifier is missing",
-    "more records than k people have",
+    "more records than k (people|households) have",
     "fewer than k records have these values of the kept columns",
     "fewer than k newcomers: they wait for a later release",
     "newcomers with fewer than l values: coming later, among others, they would tell them",
@@ -190,7 +190,7 @@ def is_worded(report: Mapping[str, Any], columns: Collection[str]) -> bool:
 MOST_NUMBERS = 101  # of a list of numbers: the edges of bins
 FIGURES: dict[str, Any] = {"documents": DocumentFigures, "sketches": SketchFigures, "table": TableFigures}
 # Stated elsewhere than in the report.
-ELSEWHERE = {"form", "lengths", "loss_of_means", "linked", "above_optimum", "insensitive", "gaps", "weights"}
+ELSEWHERE = {"form", "lengths", "loss_of_means", "linked", "above_optimum", "insensitive", "gaps", "weights", "recoded"}
 
 
 def promises_of(
@@ -234,6 +234,8 @@ def promises_of(
         promises["visible"] = [dict(zip(("column", "value", "rows"), one, strict=True)) for one in summary.visible]
     if asked.unit is not None or asked.k_column is not None:
         promises["crowds"] = [asdict(crowd) for crowd in summary.crowds]
+    if asked.household is not None:
+        promises["unit"] = "household"  # which crowds are counted in; else people
     return promises
 
 
@@ -268,7 +270,6 @@ def stated_of(summary: Summary, columns: Collection[str], parameters: Mapping[st
             | {name: round(getattr(attack, name), 4) for name in ("rate", "low", "high", "baseline")}
             for attack in summary.attacks
         ],
-        "closeness": [asdict(closeness) for closeness in summary.closeness],
         "withheld": [{"reason": worded(reason.reason), "count": reason.count} for reason in summary.withheld],
     }
 
@@ -344,7 +345,7 @@ def summary_of(
         figures=_figures(kind, promises, stated, lengths),
         attacks=tuple(Rate(**attack) for attack in stated["attacks"]),
         attacked=typed(bool, report["attacked"], "attacked"),
-        closeness=tuple(Closeness(**column) for column in stated["closeness"]),
+        closeness=tuple(Closeness(**column) for column in promises.get("closeness", {}).get("columns", ())),
         likeness=tuple((one["column"], one["gain"]) for one in promises.get("likeness", {}).get("columns", ())),
         files=typed(tuple[tuple[str, str], ...], report["files"], "files"),
         promised=_promised(promises),
@@ -360,11 +361,15 @@ def _figures(kind: str, promises: Mapping[str, Any], stated: Mapping[str, Any], 
         return replace(figures, form=promises["form"], loss_of_means=stated["loss_of_means"])
     if kind == "sketches":
         return replace(figures, form=promises["form"], lengths=lengths)
+    recoded = stated["parameters"].get("recoded", {})
+    if type(recoded) is not dict:
+        raise ValueError("recoded must name columns and rules")
     return replace(
         figures,
         linked=stated["linked"],
         above_optimum=stated["above_optimum"],
         insensitive=tuple(column["name"] for column in columns if column["role"] == "insensitive"),
+        recoded=typed(tuple[tuple[str, str], ...], list(map(list, recoded.items())), "recoded"),
         gaps=tuple((column["name"], column["gaps"]) for column in columns if "gaps" in column),
         weights=None if weights is None else typed(WeightFigures, weights, "sampling_weights"),
     )
@@ -380,6 +385,7 @@ def _promised(promises: Mapping[str, Any]) -> GroupPromises:
         t=promises.get("closeness", {}).get("t"),
         beta=promises.get("likeness", {}).get("bound"),
         person="person" if any(group["people"] is not None for group in crowds) else None,
+        household=promises.get("unit"),
         pseudonym=any(column["role"] == "unit" for column in promises["columns"]),
         k_column="k" if any(group["own_k"] is not None for group in crowds) else None,
     )

@@ -231,6 +231,7 @@ class TableFigures:
     generalisations: tuple[Generalisation, ...] = ()  # quasi-identifiers that are labels
     coarsened: tuple[tuple[str, int], ...] = ()  # columns aggregated once more, and the least of a class there
     linked: float | None = None  # chance to link a record with its original by equal labels (RL), if all are labels
+    recoded: tuple[tuple[str, str], ...] = ()  # columns made coarser before anything was counted, and the rule
     insensitive: tuple[str, ...] = ()  # columns released as they are, that the owner called harmless
     allowed: tuple[str, ...] = ()  # of them and of the confidential columns, those that single records out
     dropped_columns: int = 0  # identifiers and columns without a role
@@ -258,7 +259,7 @@ class Summary:
     figures: DocumentFigures | SketchFigures | TableFigures
     attacks: tuple[Rate, ...] = ()  # what an intruder finds
     attacked: bool = True  # False: the owner left the attacks out
-    closeness: tuple[Closeness, ...] = ()  # of each confidential column
+    closeness: tuple[Closeness, ...] = ()  # of each confidential column, where promised
     likeness: tuple[tuple[str, float], ...] = ()  # by confidential column, the largest gain of a value, where promised
     files: tuple[tuple[str, str], ...] = ()  # (file name, what it is), for the reader
     promised: GroupPromises = NOTHING_MORE  # of every group, beside k

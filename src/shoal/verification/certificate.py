@@ -180,6 +180,7 @@ _PROMISES: dict[str, Rule] = {
 _ASKED_FOR: dict[str, Rule] = {
     "closeness": fields({"t": number, "columns": each(fields({"column": text, "t": number, "ordered": boolean}))}),
     "likeness": fields({"bound": number, "columns": each(fields({"column": text, "gain": number}))}),
+    "unit": one_of("household"),
     "crowds": each(
         fields({"groups": whole(1), "rows": whole(1), "people": or_null(whole(1)), "own_k": or_null(whole(1))})
     ),
@@ -202,7 +203,6 @@ _STATED: dict[str, Rule] = {
     "attacks": each(
         fields({"about": wording, "n": whole(0), "rate": number, "low": number, "high": number, "baseline": number})
     ),
-    "closeness": each(fields({"column": text, "t": number, "ordered": boolean})),
 }
 
 _CODE: Rule = either(number, text)
@@ -243,7 +243,7 @@ _PROMISES_OF_SANITIZED: dict[str, Rule] = {
     "log": fields({"decisions": whole(0), "head": digest}),
     "vault": digest,
 }
-_TEXT_ATTACKERS = ("words", "pairs", "characters", "topics", "linear")
+_TEXT_ATTACKERS = ("words", "pairs", "characters", "topics", "linear", "search")
 _STATED_OF_SANITIZED = fields(
     {"model": wording, "policy": wording, "threshold": number, "hidden_share": or_null(number), "dial": each(anything)}
     | {"masked": by_name(fields({"entities": whole(0), "places": whole(1)}))}
@@ -335,9 +335,6 @@ def _check_words(promises: Mapping[str, Any], stated: Mapping[str, Any]) -> None
     parameters = stated.get("parameters", {})
     if worded_parameters(parameters, columns) != parameters:
         raise Unfit("stated.parameters", "known names with numbers, names of columns or wordings of Shoal")
-    measured = [column["column"] for column in stated.get("closeness", ())]
-    if len(set(measured)) < len(measured) or not columns.issuperset(measured):
-        raise Unfit("stated.closeness", "about released columns, each once")
     if any(type(entry) is list and len(entry) > MOST_ENTRIES for entry in stated.values()):
         raise Unfit("stated", f"without a list of more than {MOST_ENTRIES} entries")
     if "report" in stated and not is_worded(stated["report"], columns):

@@ -109,10 +109,11 @@ def crowds_as_promised(sizes: Counter[int], promises: dict[str, Any], file: str)
         found[crowd["rows"]] += crowd["groups"]
     same = found == sizes
     if of_people:
+        who = "people" if "unit" not in promises else "households"
         least = min(crowd["people"] or 0 for crowd in stated)
         holds = same and least >= k and all(crowd["people"] <= crowd["rows"] for crowd in stated)
-        kept = f"groups are of the sizes stated; the owner's word: each has at least {least} different people (k={k})"
-        yield Claim("people", holds, kept if holds else "the crowds stated are not those of k people found", file)
+        kept = f"groups are of the sizes stated; the owner's word: each has at least {least} different {who} (k={k})"
+        yield Claim("people", holds, kept if holds else f"the crowds stated are not those of k {who} found", file)
     if of_own_k:
         asked = [(crowd["own_k"] or 0, crowd["people"] if of_people else crowd["rows"]) for crowd in stated]
         holds = same and all(crowd is not None and 0 < own_k <= crowd for own_k, crowd in asked)

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
+
+import pyarrow.compute as pc
 
 from shoal.errors import InputError
 from shoal.pages.words import count, number, percent
 from shoal.request.request import Request
+from shoal.verification.certificate import LARGEST
 from shoal.verification.release_files import ReleaseFolder
 from shoal.verification.signatures import KEY_TYPE, fingerprint_of, read_signature
+from shoal.verification.tables import read_released_table
 from shoal.web.jobs import Job
 from shoal.web.wording import for_people
 
@@ -37,10 +43,16 @@ class OpenPoint:
     value: str  # for it
 
 
-def open_points(certificate: Mapping[str, Any]) -> list[OpenPoint]:
+def open_points(release: Path, certificate: Mapping[str, Any]) -> list[OpenPoint]:
     """What keeps a release from being called safe to hand out; none: all that was to be promised is."""
-    promises, stated = certificate["promises"], certificate["stated"]
-    return [*_no_crowd(promises["anonymity"]), *_unwatched(promises), *_singling_out(promises, stated)]
+    promises = certificate["promises"]
+    rare = rare_values(release, certificate["seal"]) if certificate["kind"] == "table" else ()
+    return [
+        *_no_crowd(promises["anonymity"]),
+        *_found_beyond_crowd(certificate),
+        *_unwatched(promises),
+        *_singling_out(promises, certificate["stated"], rare),
+    ]
 
 
 def _no_crowd(anonymity: Mapping[str, Any]) -> list[OpenPoint]:
@@ -64,6 +76,13 @@ def _unwatched(promises: Mapping[str, Any]) -> list[OpenPoint]:
     return [OpenPoint(words, f"Ask for 2 different values of {' and of '.join(names)} in every group", "l", "2")]
 
 
+def unwatched_columns(plan: Request | None) -> tuple[str, ...]:
+    """Confidential columns of which a plan asks nothing: no protection by it is recommended."""
+    if plan is None or plan.promises.of_values:
+        return ()
+    return tuple(plan.columns.confidential or ())
+
+
 def _unwatched_in_words(column: Mapping[str, Any]) -> str:
     name, alone = column["column"], column["single_valued_groups"]
     if not alone:
@@ -72,29 +91,62 @@ def _unwatched_in_words(column: Mapping[str, Any]) -> str:
     return f"In {groups} all records have the same {name}: whoever is known to be there is known to have it."
 
 
-def _singling_out(promises: Mapping[str, Any], stated: Mapping[str, Any]) -> list[OpenPoint]:
+def _found_beyond_crowd(certificate: Mapping[str, Any]) -> list[OpenPoint]:
+    """An attack that surely finds more than one record in k: the crowd does not hide what was attacked."""
+    k, worst = certificate["promises"]["anonymity"]["k"], _strongest_attack(certificate)
+    if worst is None or worst["low"] <= max(worst["baseline"], 1 / (k or 1)):
+        return []
+    words = (
+        f"An attack finds {percent(worst['rate'])} of the records, more than the one in {k:,} that the crowd allows."
+    )
+    return [OpenPoint(words, f"Ask for crowds of {2 * k:,}", "k", str(2 * k))]
+
+
+@cache
+def rare_values(release: Path, seal: str) -> tuple[tuple[str, str, int], ...]:
+    """Of columns released unchanged: name, role, and how many records have a value that too few others have.
+
+    Whoever knows a kept value should still find a crowd; a confidential one is known to few, but must not be unique.
+    `seal` stands for the content of the release.
+    """
+    folder = ReleaseFolder(release)
+    promises = json.loads(folder.read("certificate.json", LARGEST))["promises"]
+    roles = {column["name"]: column["role"] for column in promises["columns"]}
+    table, k = read_released_table(folder, promises["columns"]), promises["anonymity"]["k"] or 2
+    found = []
+    for name, fewest in ((name, {"insensitive": k, "confidential": 2}.get(role)) for name, role in roles.items()):
+        if fewest is not None:
+            counts = pc.value_counts(table[name].drop_null()).field("counts").to_numpy()
+            found.append((name, roles[name], int(counts[counts < fewest].sum())))
+    return tuple(found)
+
+
+def _singling_out(
+    promises: Mapping[str, Any], stated: Mapping[str, Any], rare: Sequence[tuple[str, str, int]]
+) -> list[OpenPoint]:
     allowed = (stated.get("report") or {}).get("figures", {}).get("allowed", ())
-    named = [column for column in promises["diversity"]["columns"] if 2 * column["values"] > promises["rows"]]
-    return [
+    points = [
         OpenPoint(f"{name} is released unchanged and singles records out.", f"Leave {name} out", "drop", name)
         for name in allowed
-    ] + [
-        OpenPoint(
-            f"{column['column']} is released unchanged, with {column['values']:,} different values among "
-            f"{count(promises['rows'], 'record')}: whoever knows one finds its record.",
-            f"Protect {column['column']} too",
-            "quasi",
-            column["column"],
-        )
-        for column in named
-        if column["column"] not in allowed
     ]
+    for name, role, records in rare:
+        if not records or name in allowed:
+            continue
+        who, k = f"{records:,} of {count(promises['rows'], 'record')}", promises["anonymity"]["k"] or 2
+        if role == "confidential":
+            words = f"{name} is released unchanged: {who} have a value that no other has. Whoever knows it finds them."
+        else:
+            words = f"{name} is released unchanged: {who} share their value with fewer than {count(k - 1, 'other')}."
+        points.append(OpenPoint(words, f"Protect {name} too", "quasi", name))
+    return points
 
 
 def mended(plan: Request, option: str, value: str) -> Request:
     """The plan with what mends an open point."""
     if option == "l":
         return plan.with_options(l=2)
+    if option == "k" and value.isdigit():
+        return plan.with_options(k=int(value))
     if option == "method":
         return plan.with_options(method=None, percent=None, attribute_groups=None)
     if option not in ("drop", "quasi"):
@@ -119,12 +171,17 @@ def figures(certificate: Mapping[str, Any], measured_loss: float | None = None) 
 
 def attack_in_words(certificate: Mapping[str, Any]) -> str:
     """What the strongest attack found, beside guessing; empty if there was none."""
-    tried = [attack for attack in certificate["stated"]["attacks"] if attack["about"] != "interval disclosure"]
-    if not tried:  # an interval around a value points at nobody
+    worst = _strongest_attack(certificate)
+    if worst is None:
         return ""
-    worst = max(tried, key=lambda attack: float(attack["rate"]))
-    guessing = f"; guessing finds {percent(worst['baseline'])}" if worst.get("baseline") is not None else ""
-    return f"An attacker who knows the originals finds {percent(worst['rate'])} of the records{guessing}."
+    guessing = f"guessing finds {percent(worst['baseline'])}"
+    return f"An attacker who knows the originals finds {percent(worst['rate'])} of the records; {guessing}."
+
+
+def _strongest_attack(certificate: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Of those that find records: an interval around a value points at nobody."""
+    tried = [one for one in certificate["stated"]["attacks"] if not one["about"].startswith("interval disclosure")]
+    return max(tried, key=lambda attack: float(attack["rate"]), default=None)
 
 
 def _crowd(anonymity: Mapping[str, Any]) -> Figure:

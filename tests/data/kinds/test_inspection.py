@@ -200,3 +200,12 @@ def test_numbers_of_people_are_no_quasi_identifiers_and_units_are_named() -> Non
     assert weight.notes == (
         "numbers with a unit are names here: to have them averaged, write them in the file without it",
     )
+
+
+def test_whole_numbers_under_a_name_that_says_nothing_get_the_remedy_for_codes() -> None:
+    """They spread as amounts do, so nothing but their owner can tell that they are codes."""
+    values = [int(number) for number in np.random.default_rng(1).normal(500, 60, 600)]
+    inspection = shoal.inspect(pa.table({"V4010": values, "blood pressure": values}))
+    columns = {column.name: column for column in inspection.columns}
+    assert any('kind = "code"' in note for note in columns["V4010"].notes)
+    assert not any('kind = "code"' in note for note in columns["blood pressure"].notes)

@@ -65,7 +65,7 @@ def table_of(columns: dict[str, Any], roles: dict[str, str], release: Path, **op
             ],
         },
     }
-    content["stated"] |= {"parameters": {}, "closeness": []}
+    content["stated"] |= {"parameters": {}}
     for name in ("columns", "generalisations", "coarsened", "text_columns"):
         content["stated"]["report"]["figures"][name] = []
     reseal(release, content)

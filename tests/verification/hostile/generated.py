@@ -133,10 +133,6 @@ def in_files(release: Path) -> Iterator[tuple[str, Change]]:
     yield "a link more", lambda release: os.symlink("/etc/passwd", release / "names")
 
 
-def noted_column(schema: pa.Schema) -> pa.Schema:
-    return schema.set(0, schema.field(0).with_metadata({"note": MARK}))
-
-
 def noted(name: str, schema: Any, **options: Any) -> Change:
     def change(release: Path) -> None:
         table = pq.read_table(release / name)

@@ -28,11 +28,13 @@ from shoal.assessment.audit.tables import AuditedTable, read_audited
 from shoal.assessment.audit.values import confidential_values
 from shoal.data.files import shown
 from shoal.data.private_files import PRIVATE_FOLDER
+from shoal.data.sources import table_source
 from shoal.errors import InputError
 from shoal.pages.audit import audit_html
 from shoal.release.folders import PUBLIC_FOLDER, check_free, folders_written_aside
 from shoal.request.judging_options import AuditOptions
-from shoal.request.options import ColumnOptions
+from shoal.request.options import ColumnOptions, Reading
+from shoal.request.plan import planned
 from shoal.request.request import checked_part
 from shoal.results.audit import LIMITS, Audit
 
@@ -56,6 +58,14 @@ def audit(
     max_size: int | None = None,
     threshold: float = 0.2,
     force: bool = False,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+    sheet: str | None = None,
+    skip_rows: int | None = None,
+    header_rows: int | None = None,
+    missing_codes: Mapping[str, Any] | None = None,
+    query: str | None = None,
 ) -> Audit:
     """How risky one table is: crowds, uniques, attackers, the population, special uniques. See docs/audit.md.
 
@@ -63,7 +73,7 @@ def audit(
 
     Parameters
     ----------
-    source : path, any dataframe, or the folder of a release
+    source : path, any dataframe, the folder of a release, or a plan (.toml), which has its source and columns
     out : path
         A folder to make for the page, its figures as JSON and CSV, and the risk of each record. Of an original, keep
         it to yourself. None: nothing is written.
@@ -76,11 +86,13 @@ def audit(
     >>> found.k, found.below[0], found.attackers[0].average
     (1, 2, 0.75)
     """
-    asked = checked_part(AuditOptions, locals())
+    options = dict(locals())  # all of them, before any other name is bound
+    source, options = planned(options.pop("source"), options)
+    asked, reading = checked_part(AuditOptions, options), checked_part(Reading, options)
     columns = ColumnOptions(quasi=asked.quasi, confidential=asked.confidential, roles=asked.roles)
     if out is not None:
         check_free(Path(out), force, lambda content: set(content) <= FILES)
-    found = audit_table(read_audited(source, columns, person, asked), asked)
+    found = audit_table(read_audited(table_source(source, reading), columns, asked.person, asked), asked)
     if out is not None:
         write_audit(Path(out), found)
     return found

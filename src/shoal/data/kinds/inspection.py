@@ -25,7 +25,13 @@ from shoal.data.kinds.giveaways import determines, giveaways, owner_like
 from shoal.data.kinds.missing_codes import Code, cut_off_at, suspected_codes, without_codes
 from shoal.data.kinds.number_forms import date_forms
 from shoal.data.kinds.outlines import ColumnOutline, agreed_columns
-from shoal.data.kinds.proposals import WeightsByNumbers, numbers_members, suggested_role, weights_by_numbers
+from shoal.data.kinds.proposals import (
+    WeightsByNumbers,
+    numbers_members,
+    says_nothing,
+    suggested_role,
+    weights_by_numbers,
+)
 from shoal.data.kinds.recognition import FEW_VALUES, IF_CODES, Recognised, plain_values, recognise
 from shoal.data.kinds.sampling import TableSample, sample_table
 from shoal.data.roles import AVERAGED, LISTED, ColumnChoices, Kind, Role, Roles
@@ -105,7 +111,8 @@ def inspect(source: Any) -> Inspection:
     if isinstance(source, list | tuple) and source and all(isinstance(text, str) for text in source):
         return _documents(Corpus.from_texts(source), "memory")
     if isinstance(source, str | os.PathLike) and looks_like_documents(source):
-        return _documents(Corpus(source), "folder" if os.path.isdir(source) else _suffix(source))
+        suffix = os.fspath(source).lower().removesuffix(".gz").rpartition(".")[2]
+        return _documents(Corpus(source), "folder" if os.path.isdir(source) else suffix)
     if isinstance(source, str | os.PathLike) and os.path.isdir(source):
         raise InputError(f"{shown(source)} is a folder of tables; inspect one of its files")
     sample, reading = _sample(source)
@@ -164,11 +171,6 @@ def _read_with(source: Any, reading: Mapping[str, int]) -> Any:
     )
 
 
-def _suffix(source: str | os.PathLike[str]) -> str:
-    name = os.fspath(source).lower().removesuffix(".gz")
-    return name.rpartition(".")[2]
-
-
 def _documents(corpus: Corpus, format: str) -> Inspection:
     count = 0
     for _ in corpus:
@@ -190,6 +192,8 @@ def _column(name: str, sample: TableSample, weights: WeightsByNumbers) -> Column
     recognised = _dates_in_one_form(name, recognise(name, known), known)
     values = plain_values(known)
     role, reason = suggested_role(name, recognised.kind, known, sample.data, weights)
+    if recognised.kind is Kind.WHOLE and len(values) > FEW_VALUES and says_nothing(name):
+        recognised = replace(recognised, note=IF_CODES)
     notes = [*_notes(recognised, codes, values, cut_off_at(known))]
     if role is Role.QUASI and name in weights.doubtful:
         notes.append('its numbers spread like sampling weights: if it is one, write role = "weight"')
@@ -311,7 +315,8 @@ def proposed_request(inspection: Inspection, request: Request) -> tuple[Request,
         raise InputError("no column looks like one that others may know; name those to protect", "quasi")
     lists = {name: [column.name for column in columns if column.role is role] for name, role in _OPTION_OF.items()}
     units = {role.value: [column.name for column in columns if column.role is role] for role in _UNITS}
-    kinds = {column.name: column.kind.value for column in protected}
+    coded = [column for column in columns if column.kind is Kind.CODE and column.role in _RELEASED_AS_IT_IS]
+    kinds = {column.name: column.kind.value for column in (*protected, *coded)}
     order = {column.name: column.order for column in protected if column.order}
     codes = {column.name: column.missing_codes for column in columns if column.missing_codes}
     given = request.reading.missing_codes or {}
@@ -329,7 +334,8 @@ def proposed_request(inspection: Inspection, request: Request) -> tuple[Request,
         l=2 if watched and min(watched) > 1 else None,
         force=None,
     )
-    return proposed, {column.name: _why(column) for column in columns}
+    why = {column.name: "; ".join((column.kind.in_words, column.reason, *column.notes)) for column in columns}
+    return proposed, why
 
 
 _OPTION_OF = {
@@ -338,11 +344,8 @@ _OPTION_OF = {
     "insensitive": Role.INSENSITIVE,
     "drop": Role.IDENTIFIER,
 }
+_RELEASED_AS_IT_IS = (Role.CONFIDENTIAL, Role.INSENSITIVE)
 _UNITS = (Role.WEIGHT, Role.PERSON, Role.HOUSEHOLD)  # one column each
-
-
-def _why(column: ColumnInspection) -> str:
-    return "; ".join((column.kind.in_words, column.reason, *column.notes))
 
 
 def bands_of(column: Any, recognised: Recognised) -> tuple[Band, ...]:

@@ -17,10 +17,12 @@ from numpy.typing import NDArray
 
 from shoal.data.columns import all_match, holds_numbers, is_text, plain
 from shoal.data.kinds.recognition import (
+    AMOUNT,
     FEW_VALUES,
     KNOWN_ELSEWHERE,
     NUMBERING,
     PEOPLE,
+    WANTED,
     names_household,
     names_person,
     names_wanted,
@@ -34,6 +36,12 @@ Floats = NDArray[np.float64]
 FEWEST_REPLICATES = 8  # replicate weights: 32, 80 or 160 of them, as a rule
 FEWEST_DIGITS = 8  # of the number of a person or case
 SEVERAL = 0.2  # different values by records, above which a number is that of a person or a case
+
+
+def says_nothing(name: str) -> bool:
+    """Whether a name gives no hint of what its column measures: V4010, UF, q5_2."""
+    words = words_of(name)
+    return not words & (AMOUNT | KNOWN_ELSEWHERE | WANTED) and not any(len(w) > 3 and w.isalpha() for w in words)
 
 
 @dataclass(frozen=True)

@@ -132,7 +132,9 @@ def read_documents(
             break
         # Terms are counted again without them, for a term must have enough authors in what is released.
         more = set(rows.names[~kept].tolist())
-        withheld += [Skipped(str(name), MORE_RECORDS) for name in counted.names.tolist() if name in more]
+        withheld += [
+            Skipped(str(name), MORE_RECORDS.format("people")) for name in counted.names.tolist() if name in more
+        ]
         counted = counted.take(np.flatnonzero([name not in more for name in counted.names.tolist()]))
     return fitted_corpus(source, space, (*counted.skipped, *withheld), without_terms, light_terms), rows
 

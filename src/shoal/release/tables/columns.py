@@ -109,7 +109,7 @@ class ColumnPlan:
     kept: tuple[str, ...] = ()  # quasi-identifiers that are true in every row
     treat: Mapping[str, str] = field(default_factory=dict)  # columns that are kept, generalised or blanked
     not_averaged: tuple[str, ...] = ()  # of those, the ones with numbers behind them
-    periods: Mapping[str, NumberForm] = field(default_factory=dict)  # of those, dates that are recoded to periods
+    periods: Mapping[str, NumberForm] = field(default_factory=dict)  # of dates that are released as periods
     visible: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # values that groups never cross, by column
 
 
@@ -126,20 +126,22 @@ def column_plan(agreed: AgreedColumns, k: int, options: TableOptions) -> ColumnP
         averaged_forms = {name: form for name, form in forms.items() if treat[name] == AVERAGE}
         treated = {name: treatment for name, treatment in treat.items() if treatment != AVERAGE}
         treated = dict.fromkeys(kept, KEEP) | treated
-        measured = tuple(name for name in treated if name in forms or schema.quasi[name].forms)
+        measured = tuple(name for name in treated if name in forms or schema.outlines[name].forms)
         _check_visible(options.visible, agreed.masked, averaged_forms, generalising)
         return ColumnPlan(
             schema, generalising, averaged_forms, frozenset(), kept, treated, measured, agreed.periods, options.visible
         )
     labels = tuple(name for name in masked if name not in forms)
     asked = options.method
-    if kept and isinstance(asked.ontology, Mapping) and not {*asked.ontology} & {*masked}:
-        asked = replace(asked, ontology=None)  # hierarchies were only needed to recode columns that are kept
+    if isinstance(asked.ontology, Mapping):  # other hierarchies were only needed to recode columns
+        beside = {*kept, *({*schema.roles.confidential} & {*choices.recode})}
+        ontology = {name: one for name, one in asked.ontology.items() if name not in beside}
+        asked = replace(asked, ontology=ontology or None)
     estimator = estimator_of(asked, tuple(forms), labels)
     numbers = averaged(estimator, masked, tuple(forms))
     for name in numbers:
         if name in categories and not isinstance(estimator, RankSwap):
-            kind = next(part.quasi[name].kind for part in agreed.parts if not part.quasi[name].forms).in_words
+            kind = next(part.outlines[name].kind for part in agreed.parts if not part.outlines[name].forms).in_words
             raise InputError(
                 f"column {shown(name)} is a {kind}, which {type(estimator).__name__} would take for an amount; choose "
                 f"another method, or say {{option}}",
@@ -159,7 +161,7 @@ def column_plan(agreed: AgreedColumns, k: int, options: TableOptions) -> ColumnP
         frozenset(categories) - {*numbers},
         kept,
         dict.fromkeys(kept, KEEP),
-        tuple(name for name in kept if schema.quasi[name].forms),
+        tuple(name for name in kept if schema.outlines[name].forms),
         agreed.periods,
         options.visible,
     )

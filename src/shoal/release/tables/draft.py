@@ -14,7 +14,7 @@ import numpy as np
 
 from shoal.data.files import shown
 from shoal.data.kinds.number_forms import date_parameters, unit_of
-from shoal.data.roles import Kind
+from shoal.data.roles import ColumnChoices, Kind
 from shoal.errors import InputError
 from shoal.pages.leak_card import leaks_html
 from shoal.promises.joining import JOINED
@@ -40,7 +40,7 @@ from shoal.release.tables.files import copy_of, described, file_name, text_colum
 from shoal.release.tables.following import Following
 from shoal.release.tables.labels import Concepts, generalisation
 from shoal.release.tables.records import PreparedTable
-from shoal.release.tables.released import ReleasedRows, TableFacts, estimates_csv
+from shoal.release.tables.released import ReleasedRows, TableFacts, coded_columns, estimates_csv
 from shoal.release.tables.rows import Floats, Ints, TableLayout, spelt
 from shoal.release.writing import Draft
 from shoal.results.attacks import LeakCard, Rate
@@ -199,7 +199,7 @@ def draft_of(table: PreparedTable, publication: TablePublication, findings: Find
         parameters=_parameters(publication, table, options, weights),
         files={} if copy is None else {copy.name: copy.write},
         copy=None if copy is None else copy.about,
-        private_files=_private_files(publication, table, loss, findings.card),
+        private_files=_private_files(publication, table, loss, findings.card, options.choices),
         measured_loss=loss.information_loss,
         cells=cells,
         formulas=sum((part.formulas for part in facts), Counter()),
@@ -320,14 +320,14 @@ def _parameters(
     forms = dict(zip(layout.numbers, layout.forms, strict=True))
     steps = dict(zip(layout.numbers, publication.steps.tolist(), strict=True))
     stated = {
-        "recoded": {name: rule for name, rule in options.choices.recode.items() if name in layout.roles.quasi},
+        "recoded": dict(options.choices.recode),
         "treated": dict(table.treat),
         "coarsen": dict(table.coarsen),
         "rounded_to": {name: step for name, step in steps.items() if step},
         "dates": {name: date_parameters(form) for name, form in forms.items() if form.kind is Kind.DATE},
         "medians_of": [name for name, form in forms.items() if form.kind is Kind.ORDERED],
         "whole_numbers": [name for name, form in forms.items() if form.kind is Kind.WHOLE],
-        "categories": sorted(layout.categories),
+        "categories": sorted(layout.categories | coded_columns(layout, options.choices)),
         "missing": options.missing if layout.has_gaps else None,
         "sampling_weights": None if weights is None else asdict(weights),
     }
@@ -340,7 +340,7 @@ def _parameters(
 
 
 def _private_files(
-    publication: TablePublication, table: PreparedTable, loss: Loss, card: LeakCard | None
+    publication: TablePublication, table: PreparedTable, loss: Loss, card: LeakCard | None, choices: ColumnChoices
 ) -> dict[str, str]:
     """For the owner alone."""
     follow_up, facts = table.follow_up, publication.facts
@@ -351,7 +351,7 @@ def _private_files(
         compared = {"information_loss": loss.information_loss, "starting_anew": publication.anew}
         files[LOSS] = json.dumps(compared) + "\n"
     if table.layout.roles.weight:
-        files["estimates.csv"] = estimates_csv(publication.rows, table.layout)
+        files["estimates.csv"] = estimates_csv(publication.rows, table.layout, choices)
     if table.layout.labels:
         files["generalisations.csv"] = _every_generalisation(facts, table.layout)
     if card is not None:

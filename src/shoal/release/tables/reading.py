@@ -18,6 +18,7 @@ from shoal.data.columns import (
     MISSING,
     check_no_gaps,
     check_sortable,
+    holds_numbers,
     is_gap,
     plain,
     sort_protected,
@@ -27,6 +28,7 @@ from shoal.data.files import counted, shown
 from shoal.data.kinds.giveaways import check_released_columns, owner_like, warn_of_owners
 from shoal.data.kinds.number_forms import NumberForm
 from shoal.data.parts import LoadedPart
+from shoal.data.roles import Kind
 from shoal.errors import InputError
 from shoal.methods.blocks.executors import memory_of
 from shoal.methods.blocks.tree import sample_keys
@@ -95,7 +97,9 @@ def complete_part(loaded: LoadedPart, plan: ColumnPlan, options: TableOptions) -
     beside = (*labels, *plan.kept, *roles.confidential, *roles.insensitive, *roles.weight)
     others = pa.table(
         {
-            name: _kept(data[name]) if name in plan.kept else plain(data[name])
+            name: _kept(data[name], plan.schema.outlines[name].kind)
+            if name in plan.kept
+            else (_codes if options.choices.kind_of(name)[0] is Kind.CODE else plain)(data[name])
             for name in data.column_names
             if name in beside
         }
@@ -155,8 +159,10 @@ def _periods(column: pa.ChunkedArray, form: NumberForm, name: str) -> pa.Array:
     return form.written(np.nan_to_num(numbers, nan=2000.0), np.isnan(numbers))  # gaps stay gaps
 
 
-def _kept(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A column that is released as it is and counted with the crowd: a number, a date or text."""
+def _kept(column: pa.ChunkedArray, kind: Kind) -> pa.ChunkedArray:
+    """A column that is released as it is and counted with the crowd: a number, a date or text; codes are text."""
+    if kind is Kind.CODE:
+        return _codes(column)
     column = plain(column)
     if pa.types.is_integer(column.type) and not column.null_count:
         return column.cast(pa.int64())
@@ -165,6 +171,15 @@ def _kept(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if pa.types.is_temporal(column.type):
         return column
     return pc.if_else(is_gap(column), None, column.cast(pa.string()))
+
+
+def _codes(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Codes as text: nobody who gets the release averages them."""
+    if not holds_numbers(column.type):
+        return plain(column)
+    encoded = plain(column).combine_chunks().dictionary_encode()
+    texts = pa.array(map(spelt, encoded.dictionary.to_pylist()), pa.string())
+    return pa.chunked_array([texts.take(encoded.indices)])
 
 
 def stratum_of_row(others: pa.Table, plan: ColumnPlan) -> Ints:
@@ -219,7 +234,8 @@ def _withhold_of_people(
             continue
         taken = others.take(pa.array(stratum))
         confidential = [values_of(taken[name]) for name in plan.schema.roles.confidential]
-        reasons[stratum[~rows_to_keep(person, plan.method.k, own_k, promises, confidential)]] = MORE_RECORDS
+        left_out = ~rows_to_keep(person, plan.method.k, own_k, promises, confidential)
+        reasons[stratum[left_out]] = MORE_RECORDS.format(promises.units)
 
 
 def _people(column: pa.ChunkedArray, name: str) -> Ints:

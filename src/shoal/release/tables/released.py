@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.data.columns import equal_rows, is_text, sort_rows, values_of
-from shoal.data.roles import Kind
+from shoal.data.roles import CATEGORIES, ColumnChoices, Kind
 from shoal.errors import InputError
 from shoal.methods.blocks.executors import memory_of
 from shoal.methods.numeric import coarsened
@@ -303,7 +303,13 @@ def _spelt(labels: MaskedLabels) -> dict[int, str]:
     return {concept: text for concept, text in zip(concepts.tolist(), texts, strict=True) if text}
 
 
-def estimates_csv(rows: ReleasedRows, layout: TableLayout) -> str:
+def coded_columns(layout: TableLayout, choices: ColumnChoices) -> frozenset[str]:
+    """Columns beside the protected ones whose digits are names, as the owner says."""
+    beside = (*layout.roles.confidential, *layout.roles.insensitive)
+    return frozenset(name for name in beside if choices.kind_of(name)[0] in CATEGORIES)
+
+
+def estimates_csv(rows: ReleasedRows, layout: TableLayout, choices: ColumnChoices) -> str:
     """What the survey estimates from the released records before and after, for the owner; recoded columns apart."""
     compared = [name for name in layout.released if name not in layout.recoded]
     before = {name: rows.before.columns.get(name, rows.released[name]) for name in compared}
@@ -314,6 +320,7 @@ def estimates_csv(rows: ReleasedRows, layout: TableLayout) -> str:
         else:
             before.pop(name, None)  # dates and ranks, of which nothing is estimated
     coded = [name for name in layout.labels if not pa.types.is_floating(before.get(name, rows.released[name]).type)]
+    coded += [name for name in compared if name in coded_columns(layout, choices)]
     asked = SurveyOptions(weight=layout.roles.weight[0])
     lines = survey_utility(pa.table(before), rows.released.select(list(before)), asked, coded=coded).rows()
     return csv_text(tuple(lines[0]), [tuple(line.values()) for line in lines])

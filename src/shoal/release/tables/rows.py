@@ -48,7 +48,7 @@ class TableLayout:
     squares: Floats  # the sum of squared deviations from the mean
     largest_square: Floats
     released: tuple[str, ...]  # columns of the release, in the file's order
-    recoded: frozenset[str] = frozenset()  # quasi-identifiers whose values were made coarser before all else
+    recoded: frozenset[str] = frozenset()  # columns whose values were made coarser before all else
     kept: tuple[str, ...] = ()  # quasi-identifiers that are true in every row: groups never cross them
     unit: str | None = None  # the column with a new number for each person or household, the last of the release
     categories: frozenset[str] = frozenset()  # labels without meaning: the most frequent one stands for a group

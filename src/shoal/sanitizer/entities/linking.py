@@ -17,6 +17,7 @@ _WORD = re.compile(r"\w+")
 _TOKEN = re.compile(r"(?<![^\W_])(?P<word>[^\W\d_]{1,30}(?:_?[^\W\d_]{1,30}))[\d_]{0,6}(?![^\W_])")
 _INITIALS = re.compile(r"(?<![\w.])(?:[B-HJ-Z][ \t.]{1,2}|[AI][. \t]{2}|[A-Z][ \t][A-Z][ \t])+$")
 _INITIAL = re.compile(r"(?<![\w.])([A-Z])[ \t]$")
+_SMALL_INITIALS = re.compile(r"(?<![\w.])(?:[a-z]\.[ \t]?){1,3}$")  # before a name in lower case
 _SHORTEST_CUT = 4  # letters of a surname in a user name
 _GAP = re.compile(r"[\s.\-‑–'’]{0,3}")
 
@@ -162,7 +163,8 @@ def _add_initials(text: str, drafts: Sequence[Draft]) -> None:
     taken = _taken(text, drafts)
     for draft in drafts:
         for number, (start, end) in enumerate(draft.mentions if draft.kind == "PERSON" else ()):
-            initials = _INITIALS.search(text, max(0, start - 9), start)
+            before = _SMALL_INITIALS if text[start].islower() else _INITIALS
+            initials = before.search(text, max(0, start - 9), start)
             if initials is None:
                 initial = _INITIAL.search(text, max(0, start - 2), start)
                 initials = initial if initial and draft.name.startswith(initial[1]) else None
@@ -176,6 +178,7 @@ _ENDINGS = ("", "i", "y", "ie", "ey")  # of short forms
 def _find_derived(text: str, drafts: Sequence[Draft]) -> list[Draft]:
     """Add user names and short forms of known people: "jsmith" and "smithj" of Jane Smith, "Otti" of Ottoline.
 
+    So are the words of an address of mail: "noor" of noor.elbaz@example.org.
     What may be derived from several people's names is an entity of its own, and returned.
     """
     holders: dict[str, list[Draft]] = defaultdict(list)
@@ -185,6 +188,8 @@ def _find_derived(text: str, drafts: Sequence[Draft]) -> list[Draft]:
         if len(words) > 1 and min(map(len, words)) > 1:
             for derived in _derived(words[0], words[-1]):
                 holders[derived].append(draft)
+        for word in re.findall(r"[^\W\d_]{4,}", draft.name.partition("@")[0]) if draft.kind == "EMAIL" else ():
+            holders[folded(word)].append(draft)
     own: dict[str, Draft] = {}
     for match in _TOKEN.finditer(text) if holders else ():
         word = match["word"]

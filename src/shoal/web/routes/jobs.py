@@ -18,7 +18,7 @@ from shoal.web.jobs import DONE
 from shoal.web.plan_jobs import bring_back, plan_of_job
 from shoal.web.rendering import page
 from shoal.web.requests import Form, TheJob, TheJobs, TheWorker, TheWorkspace
-from shoal.web.result import sign_release
+from shoal.web.result import sign_release, unwatched_columns
 from shoal.web.workspace import inside
 
 router = APIRouter(prefix="/jobs")
@@ -28,7 +28,8 @@ router = APIRouter(prefix="/jobs")
 async def show(job: TheJob, request: Request, jobs: TheJobs) -> Response:
     """Each page that starts jobs has a template of its own for what they made."""
     assessments = [other for other in jobs if other.about.get("protected") == job.id]
-    return page(request, f"{job.page}_job.html.jinja", job=job, assessments=assessments)
+    unwatched = unwatched_columns(plan_of_job(job)) if job.page == "explore" else ()
+    return page(request, f"{job.page}_job.html.jinja", job=job, assessments=assessments, unwatched=unwatched)
 
 
 @router.get("/{job}/state")

@@ -16,10 +16,10 @@ from shoal.web.form import own_options
 from shoal.web.jobs import DONE
 from shoal.web.judging import as_points, measures_of, trial_plan, tried
 from shoal.web.plan_jobs import bring_back, check_plan, plan_of_job, promised, start_judging, start_release
-from shoal.web.plans import plan_of
+from shoal.web.plans import keep_plan, kept_plan, plan_of
 from shoal.web.rendering import page
 from shoal.web.requests import Fields, Form, Query, TheJob, TheJobs, ThePreviews, TheUpload, TheWorker, TheWorkspace
-from shoal.web.result import mended
+from shoal.web.result import mended, unwatched_columns
 from shoal.web.routes.plan import PAGES, changed_plan, own_table, plan_page, shown_plan
 from shoal.web.wording import message_of
 
@@ -55,9 +55,9 @@ async def mend(job: TheJob, form: Form, workspace: TheWorkspace, jobs: TheJobs) 
 @router.get("/explore/outcomes/{job}")
 async def show_outcomes(job: TheJob) -> dict[str, Any]:
     """What was tried so far."""
-    best = (job.result or {}).get("recommended") if job.over else None
-    recommended = None if best is None else outcome_of(best).trial.name
     outcomes, plan = await run_in_threadpool(tried, job.work), plan_of_job(job)
+    best = (job.result or {}).get("recommended") if job.over and not unwatched_columns(plan) else None
+    recommended = None if best is None else outcome_of(best).trial.name
     measures = measures_of(outcomes)
     return {
         "points": list(as_points(outcomes, recommended)),
@@ -66,6 +66,18 @@ async def show_outcomes(job: TheJob) -> dict[str, Any]:
         "risk": measures.risk_in_words,
         "promised": "" if plan is None or not plan.promises else promised(plan),
     }
+
+
+@router.post("/explore/mend/{job}")
+async def ask_for_values(job: TheJob, workspace: TheWorkspace) -> Response:
+    """Ask for two values of each confidential column in every group: the plan says so, to be explored again."""
+    upload = workspace.upload(str(job.about.get("upload", "")))
+    await run_in_threadpool(bring_back, job, upload, workspace)
+    plan = kept_plan(upload)
+    if plan is None or job.page != "explore":
+        raise LookupError(job.id)
+    keep_plan(upload, mended(plan, "l", "2"))
+    return RedirectResponse(f"/explore/{upload.id}", 303)
 
 
 @router.post("/explore/protect/{job}")
