@@ -161,9 +161,7 @@ def _periods(column: pa.ChunkedArray, form: NumberForm, name: str) -> pa.Array:
 
 def _kept(column: pa.ChunkedArray, kind: Kind) -> pa.ChunkedArray:
     """A column that is released as it is and counted with the crowd: a number, a date or text; codes are text."""
-    if kind is Kind.CODE:
-        return _codes(column)
-    column = plain(column)
+    column = _codes(column) if kind is Kind.CODE else plain(column)
     if pa.types.is_integer(column.type) and not column.null_count:
         return column.cast(pa.int64())
     if pa.types.is_floating(column.type) and not column.null_count and bool(pc.all(pc.is_finite(column)).as_py()):
