@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.preprocessing import normalize
 
 from shoal import progress
 from shoal.assessment.documents import stated_space
@@ -41,7 +40,7 @@ from shoal.release.private_mapping import private_folder, read_mapping, rows_of_
 from shoal.request.judging_options import AssessOptions
 from shoal.results.assessment import SketchAssessment
 from shoal.results.attacks import Rate, SketchAttacks, SketchUtility
-from shoal.terms.vector_space import VectorSpace
+from shoal.terms.vector_space import VectorSpace, at_unit_length
 
 ATTACKED = 1_000  # records, drawn at random
 COMPONENTS = 512  # of sketches to compare with
@@ -176,7 +175,7 @@ def _crowd(records: NamedCounts, k: int, key: SketchKey) -> NamedSketches:
 
 def sketch_utility(rows: sp.csr_matrix, sketches: Sketches, random_state: int = 0) -> SketchUtility:
     """Row i of `rows` was sketched as sketch i, or together with others; no sketch is empty."""
-    unit = sp.csr_matrix(normalize(rows))
+    unit = sp.csr_matrix(at_unit_length(rows))
     random = np.random.default_rng(random_state)
     first, second = random.integers(0, len(sketches), (2, PAIRS))
     first, second = first[first != second], second[first != second]

@@ -15,7 +15,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.stats import binom
-from sklearn.preprocessing import normalize
 
 from shoal import progress
 from shoal.attacks.rates import check_count, rate_of, sample_rows
@@ -24,6 +23,7 @@ from shoal.kernels import Floats
 from shoal.results.attacks import Rate
 from shoal.results.searches import Reidentification, Searched
 from shoal.terms.search_engine import SearchEngine
+from shoal.terms.vector_space import at_unit_length
 
 ATTACKED = 2_000  # documents
 AT_ONCE = 500  # documents compared with all rows at a time
@@ -61,7 +61,7 @@ class DocumentLinkage:
             )
         targets = sample_rows(len(groups), ATTACKED, 0)
         sizes = np.bincount(groups, minlength=rows.shape[0]).astype(np.float64)
-        known, released = normalize(documents), sp.csr_matrix(normalize(rows).T)
+        known, released = at_unit_length(documents), sp.csr_matrix(at_unit_length(rows).T)
         chances = np.empty(len(targets))
         for start in range(0, len(targets), AT_ONCE):
             block = targets[start : start + AT_ONCE]

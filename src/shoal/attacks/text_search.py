@@ -18,6 +18,7 @@ import scipy.sparse as sp
 from shoal.errors import InputError
 from shoal.kernels import Floats, Ints
 from shoal.terms.language import stemmer
+from shoal.terms.vector_space import at_unit_length
 
 ATTACKERS = ("words", "pairs", "characters", "topics", "linear", "search")
 HIDDEN = " ¤ "  # in the place of what is masked: no attacker reads it, and no pair goes over it
@@ -74,17 +75,11 @@ def text_attacker(name: str, background: Sequence[str]) -> TextAttacker:
     weigh: Callable[[Any], Any] = {"topics": _topics, "linear": lambda m: _trained(vectorizer, background, idf)}.get(
         name, lambda matrix: matrix
     )
-    return TextAttacker(name, vectorizer, _scaled(weigh(_unit(_scaled(counts, idf))), idf))
+    return TextAttacker(name, vectorizer, _scaled(weigh(at_unit_length(_scaled(counts, idf))), idf))
 
 
 def _scaled(matrix: Any, idf: Floats) -> Any:
     return (matrix @ sp.diags(idf)).tocsr() if sp.issparse(matrix) else matrix * idf
-
-
-def _unit(matrix: Any) -> Any:
-    from sklearn.preprocessing import normalize
-
-    return normalize(matrix)
 
 
 def _stems(text: str) -> list[str]:
@@ -108,7 +103,7 @@ def _topics(people: Any) -> Floats:
 
     topics = min(_TOPICS, min(people.shape) - 1)
     model = TruncatedSVD(topics, random_state=0).fit(people)
-    return np.asarray(_unit(model.transform(people)) @ model.components_)
+    return np.asarray(at_unit_length(model.transform(people)) @ model.components_)
 
 
 def _trained(vectorizer: Any, background: Sequence[str], idf: Floats) -> Floats:
@@ -119,7 +114,7 @@ def _trained(vectorizer: Any, background: Sequence[str], idf: Floats) -> Floats:
         starts = range(0, max(1, len(words) - _PIECE // 2), _PIECE)
         pieces += [" ".join(words[start : start + _PIECE]) for start in starts]
         person_of_piece += [person] * len(starts)
-    examples = _unit(_scaled(vectorizer.transform(pieces), idf))
+    examples = at_unit_length(_scaled(vectorizer.transform(pieces), idf))
     targets = np.zeros((len(pieces), len(background)))
     targets[np.arange(len(pieces)), person_of_piece] = 1.0
     targets -= targets.mean(axis=0)

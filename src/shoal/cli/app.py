@@ -16,6 +16,7 @@ from typing import Annotated, Any
 import typer
 
 import shoal
+from shoal.cli.later import load_scipy_stats_later
 from shoal.cli.options import GroupedCommand
 from shoal.cli.signals import Ended, end_if_signalled, ended_by_signals, leave
 from shoal.cli.terminal import DONE, INTERRUPTED, WRONG, as_flag, end, say, show_warning, write
@@ -57,6 +58,7 @@ def shoal_options(
 def main() -> None:
     """Run a command; a user's mistake is one line on stderr and exit code 2."""
     os.environ.setdefault("PYTHONSAFEPATH", "1")  # what it starts imports nothing from the folder with the data
+    load_scipy_stats_later()
     try:
         with ended_by_signals():
             code = _run()

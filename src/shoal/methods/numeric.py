@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import cKDTree
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.data.frames import like
@@ -261,13 +262,13 @@ def lower_bound(X: Floats, k: int) -> float:
     n_rows = len(X)
     if n_rows < 2:
         return 0.0
-    from sklearn.neighbors import NearestNeighbors  # only here, and it takes a while to load
-
     n_near = min(n_rows - 1, 4 * k, max(MOST_PAIRS // n_rows, 1))
-    distance, near = NearestNeighbors(n_neighbors=n_near, n_jobs=-1).fit(X).kneighbors()  # without the row itself
-    cost = distance**2 / k
+    distance, near = cKDTree(X).query(X, n_near + 1, workers=-1)
+    others = near != np.arange(n_rows)[:, None]
+    others[others.all(axis=1), -1] = False  # of many equal rows the nearest may leave out the row itself
+    cost = distance[others].reshape(n_rows, n_near) ** 2 / k
     row = np.repeat(np.arange(n_rows), n_near)
-    neighbour = near.ravel()
+    neighbour = near[others]
     # A pair that is found from both ends counts once.
     _, once = np.unique(np.minimum(row, neighbour) * n_rows + np.maximum(row, neighbour), return_index=True)
     row, neighbour, pair_cost = row[once], neighbour[once], cost.ravel()[once]

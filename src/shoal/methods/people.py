@@ -18,10 +18,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
-from sklearn.preprocessing import normalize
 
 from shoal.methods.blocks.grouping import Plan, group_rows
 from shoal.methods.mdav import numbered_by_first_row
+from shoal.terms.vector_space import at_unit_length
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -106,7 +106,7 @@ def _in_order(points: Any, person: Ints, position: Floats, n_parts: int) -> Any:
     part = person_of_row[order] * n_parts + rank * n_parts // records[person_of_row[order]]
     mean = sp.csr_matrix((1.0 / np.bincount(part)[part], (part, order)), shape=(len(records) * n_parts, len(order)))
     if sp.issparse(points):
-        return normalize(sp.csr_matrix((mean @ points).reshape(len(records), -1)))
+        return at_unit_length(sp.csr_matrix((mean @ points).reshape(len(records), -1)))
     return (mean @ points).reshape(len(records), -1)
 
 

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import row_norms
 from sklearn.utils.sparsefuncs import inplace_row_scale
 from sklearn.utils.validation import check_is_fitted
@@ -23,6 +22,7 @@ from shoal.methods.blocks.grouping import Plan, block_count, group_rows
 from shoal.methods.estimator import GroupsRows, check_k, check_time_budget, number_rows
 from shoal.methods.mdav import SphericalSpace, group_sums
 from shoal.results.utility import Loss
+from shoal.terms.vector_space import at_unit_length
 
 WITHHELD = -1  # the group of a row without direction
 
@@ -91,7 +91,7 @@ class SphericalMicroaggregation(GroupsRows):
 
     def partition(self, X: sp.csr_matrix) -> NDArray[np.int64]:
         """The group of each row; all of them must have a direction."""
-        return self._partition(_at_unit_length(X), self.k)
+        return self._partition(_rows_of_unit_length(X), self.k)
 
     def _partition(self, unit: sp.csr_matrix, k: int) -> NDArray[np.int64]:
         check_time_budget(self.time_budget)
@@ -116,7 +116,7 @@ class SphericalMicroaggregation(GroupsRows):
         return tags
 
     def _unit_rows(self, X: Any, reset: bool) -> tuple[sp.csr_matrix, NDArray[np.bool_]]:
-        unit = _at_unit_length(number_rows(self, X, reset=reset, sparse=True))
+        unit = _rows_of_unit_length(number_rows(self, X, reset=reset, sparse=True))
         has_direction = np.diff(unit.indptr) > 0
         if not has_direction.all():
             warnings.warn(
@@ -135,13 +135,13 @@ class SphericalMicroaggregation(GroupsRows):
         return choose @ sp.csr_matrix(self.representatives_)
 
 
-def _at_unit_length(X: Any) -> sp.csr_matrix:
+def _rows_of_unit_length(X: Any) -> sp.csr_matrix:
     unit = sp.csr_matrix(X, copy=True)
     sizes = np.abs(unit.data)
     if len(sizes) and (sizes.max() > 1e100 or sizes.min() < 1e-100):
         # By the largest entry first: squares of such numbers leave the range of numbers.
-        normalize(unit, norm="max", copy=False)
-    normalize(unit, copy=False)
+        at_unit_length(unit, norm="max", copy=False)
+    at_unit_length(unit, copy=False)
     unit.eliminate_zeros()
     unit.sort_indices()
     return unit

@@ -11,7 +11,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.spatial.distance import pdist
-from sklearn.preprocessing import normalize
 
 from shoal.data.files import shown, unknown_column
 from shoal.data.roles import Roles
@@ -21,6 +20,7 @@ from shoal.methods.sketches import Sketches
 from shoal.methods.sketches.sketches import dot_products
 from shoal.results.summary import Distances, StatedLoss
 from shoal.results.utility import Loss
+from shoal.terms.vector_space import at_unit_length
 from shoal.utility.vector_space import order_kept
 
 FEW = 30  # of fewer records that moved, figures about the originals tell each of them
@@ -45,7 +45,7 @@ def cosine_distances(before: sp.csr_matrix, after: sp.csr_matrix, n_rows: int) -
 def estimated_distances(before: sp.csr_matrix, after: Sketches, n_rows: int) -> Distances:
     """Histogram of 1 - the cosine in tenths, before of the rows and after by estimates; `n_rows` as above."""
     pairs = np.triu_indices(len(after), 1)
-    unit = normalize(before)
+    unit = at_unit_length(before)
     products = dot_products(after, after)
     lengths = np.sqrt(np.maximum(np.diag(products), np.finfo(np.float64).tiny))
     cosines = (products / lengths / lengths[:, None])[pairs]

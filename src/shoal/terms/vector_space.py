@@ -17,7 +17,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.data.baskets import Basket, basket_counts
@@ -335,7 +334,7 @@ def _heaviest(X: sp.csr_matrix, most: int) -> sp.csr_matrix:
     keep = np.zeros(len(rows), dtype=np.bool_)
     keep[order[rank < most]] = True
     ends = np.concatenate(([0], np.cumsum(np.bincount(rows[keep], minlength=X.shape[0]))))
-    return normalize(sp.csr_matrix((X.data[keep], X.indices[keep], ends), shape=X.shape), copy=False)
+    return at_unit_length(sp.csr_matrix((X.data[keep], X.indices[keep], ends), shape=X.shape), copy=False)
 
 
 def _baskets(records: Iterable[Any]) -> Iterator[Mapping[str, float]]:
@@ -351,3 +350,10 @@ def _refuse_all_but_sequences(texts: object, what: str) -> None:
     if isinstance(texts, str | bytes | Mapping) or not isinstance(texts, Iterable):
         given = "one string" if isinstance(texts, str) else type(texts).__name__
         raise InputError(f"got {given}; pass a list of {what}, one per document")
+
+
+def at_unit_length(rows: Any, *, norm: str = "l2", copy: bool = True) -> Any:
+    """Rows of length 1, sparse or not; a row of zeros stays."""
+    from sklearn.preprocessing import normalize  # only here, and it takes a while to load
+
+    return normalize(rows, norm=norm, copy=copy)

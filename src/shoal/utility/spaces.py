@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.preprocessing import normalize
 
 from shoal.errors import InputError
 from shoal.kernels import Ints
+from shoal.terms.vector_space import at_unit_length
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def unit_rows(X: Any, called: str) -> sp.csr_matrix:
             "(counted from 0); they have no direction: leave these documents out of both spaces"
         )
     # By the largest weight first: squares of very large or small numbers leave the range of numbers.
-    return normalize(normalize(rows, norm="max", copy=False), copy=False)
+    return at_unit_length(at_unit_length(rows, norm="max", copy=False), copy=False)
 
 
 def distinct_rows(X: sp.csr_matrix) -> Distinct:

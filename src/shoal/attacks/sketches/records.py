@@ -9,12 +9,12 @@ from math import comb
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.preprocessing import normalize
 
 from shoal.attacks.rates import check_count, rate_of, sample_rows
 from shoal.errors import InputError
 from shoal.kernels.linking.nearest import nearest_sketches
 from shoal.results.attacks import Rate
+from shoal.terms.vector_space import at_unit_length
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
@@ -195,7 +195,7 @@ class SketchLinkage:
 def _as_sketched(sketched: SketchedRecords, rows: Ints) -> sp.csr_matrix:
     """Records on the scale of what was sketched: sums of groups have length 1."""
     records = sp.csr_matrix(sketched.records[rows])
-    return normalize(records) if sketched.pooled else records
+    return at_unit_length(records) if sketched.pooled else records
 
 
 def _expected(rows: Ints, lengths: Ints | None) -> Ints:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.preprocessing import normalize
 from threadpoolctl import threadpool_limits
 
 from shoal.attacks.rates import check_count, rate_of
@@ -22,6 +21,7 @@ from shoal.kernels.grouping.spherical import csr
 from shoal.kernels.sketching.recovery import believed_numbers, believed_signs
 from shoal.kernels.threads import side_by_side
 from shoal.results.attacks import Recovered, SignsRecovered
+from shoal.terms.vector_space import at_unit_length
 
 BLOCK = 64  # rows at a time, the same on any number of cores: products of other shapes are rounded otherwise
 STEPS = 30
@@ -248,7 +248,7 @@ def _signs(sketched: SketchedRecords, known: Ints) -> Floats:
         in_group = np.bincount(sketched.group_of_row[sketched.group_of_row >= 0])[groups]
         share = np.bincount(equation_of) / in_group  # known of each group
         # If members have nothing in common, the known part of a sum of length 1 has the length sqrt(share).
-        rows = sp.csr_matrix(sp.diags(np.sqrt(share)) @ normalize(sums @ sketched.records[known]))
+        rows = sp.csr_matrix(sp.diags(np.sqrt(share)) @ at_unit_length(sums @ sketched.records[known]))
         noise = POOL_NOISE * (1.0 - share) + NOISE * np.mean(rows.data**2)
         known = known[first]
     signs: Floats = believed_signs(csr(rows), rows.shape[1], *sketched.table(known), noise)

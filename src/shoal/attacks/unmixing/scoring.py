@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import maximum_bipartite_matching
-from sklearn.preprocessing import normalize
 
 from shoal.attacks.rates import rate_of
 from shoal.attacks.unmixing.attack import Guesses, Published
 from shoal.errors import InputError
 from shoal.kernels import Floats, Ints
 from shoal.results.attacks import Rate, UnmixingResult
+from shoal.terms.vector_space import at_unit_length
 
 SHARES = (1.0, 0.9, 0.8, 0.65, 0.5, 0.35)  # of a row's terms, the heaviest
 NEARLY = 0.9  # of the terms of guess and member together are in both
@@ -160,7 +160,7 @@ def nearest_other(rows: sp.csr_matrix, groups: Ints) -> Ints:
     """The group whose row is most like that of each of some groups, but not itself; -1 if there is no other."""
     if rows.shape[0] < 2:
         return np.full(len(groups), -1)
-    unit = normalize(rows)
+    unit = at_unit_length(rows)
     nearest = np.empty(len(groups), dtype=np.int64)
     for start in range(0, len(groups), AT_A_TIME):
         block = groups[start : start + AT_A_TIME]

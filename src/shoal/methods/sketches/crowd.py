@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.errors import InputError
@@ -16,6 +15,7 @@ from shoal.methods.estimator import check_k
 from shoal.methods.sketches.key import SketchKey, key_of
 from shoal.methods.sketches.sketches import Sketches, SketchesRows, check_components, named_rows, sketch_rows
 from shoal.methods.spherical import SphericalMicroaggregation
+from shoal.terms.vector_space import at_unit_length
 
 
 class CrowdSketch(SketchesRows):
@@ -85,7 +85,7 @@ class CrowdSketch(SketchesRows):
         k = check_k(self.k, len(filled))
         self.groups_ = np.full(counts.shape[0], -1)
         self.groups_[filled] = checked_groups(method.set_params(k=k).fit(counts[filled]).groups_, k)
-        pools = normalize(pooled(counts, self.groups_))
+        pools = at_unit_length(pooled(counts, self.groups_))
         terms = [rows.terms[int(column)] for column in common]
         self.group_sketches_ = sketch_rows(pools, terms, self.key_, np.full(pools.shape[0], components))
         return self

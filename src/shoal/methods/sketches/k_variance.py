@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.preprocessing import normalize
 
 from shoal.errors import InputError
 from shoal.kernels.grouping.spherical import csr, invert
@@ -21,6 +20,7 @@ from shoal.methods.blocks.tree import SAMPLE, grow
 from shoal.methods.mdav import SphericalSpace
 from shoal.methods.sketches.key import SketchKey, key_of
 from shoal.methods.sketches.sketches import SketchesRows, check_components, named_rows, sketch_rows
+from shoal.terms.vector_space import at_unit_length
 
 Ints = NDArray[np.int64]
 
@@ -109,7 +109,7 @@ class KVarianceSketch(SketchesRows):
                 f"k={k} needs at least {k + 1} records with items, got {len(filled)} (n_samples={len(filled)}); "
                 "lower k or add records"
             )
-        unit = normalize(X[filled])
+        unit = at_unit_length(X[filled])
         if self._in_one_piece(len(filled)):
             nearest, allowed = components_in_one_piece(unit, k, most)
         else:
