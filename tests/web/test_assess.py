@@ -25,13 +25,30 @@ def choose(page: Page, which: int, path: Path) -> None:
     expect(page.locator("[data-drop]").nth(which).get_by_role("status")).to_contain_text("is here")
 
 
-def test_a_release_is_assessed_and_a_column_coarsened_by_one_click(page: Page, few: Path) -> None:
+def assess_release(page: Page, table: Path, method: str) -> None:
+    """Protect a table on the workbench by a method, and assess what came of it."""
     page.goto(page.url + "protect")
-    page.get_by_label("Choose a file").set_input_files(few)
+    page.get_by_label("Choose a file").set_input_files(table)
     page.wait_for_url("**/protect/*")
+    page.get_by_text("How groups are made", exact=True).click()
+    page.get_by_label("Method", exact=True).select_option(method)
+    if method:
+        page.get_by_label("Different confidential values in each group").fill("")  # it needs groups of whole rows
     page.get_by_role("button", name="Protect", exact=True).click()
     page.get_by_role("button", name="Attack and measure it").click()
     expect(page.get_by_role("heading", name="What leaks")).to_be_visible()
+
+
+def test_where_all_have_a_crowd_a_larger_one_is_the_remedy(page: Page, few: Path) -> None:
+    assess_release(page, few, "")
+    expect(page.get_by_role("region", name="Columns that leak")).not_to_contain_text("not tried")
+    expect(page.get_by_role("button", name="Coarsen")).to_have_count(0)
+    expect(page.locator("main")).to_contain_text("so whoever compares them finds one in 5 at most")
+    check_accessible(page)
+
+
+def test_a_release_without_crowds_is_assessed_and_a_column_coarsened_by_one_click(page: Page, few: Path) -> None:
+    assess_release(page, few, "ranking")
     check_accessible(page)
     bar = page.locator("meter").first
     assert bar.evaluate("bar => getComputedStyle(bar).appearance") == "none"  # in the colours of the page

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from shoal.errors import InputError
-from shoal.request.request import spelled_option
+from shoal.request.request import OPTIONS, spelled_option
 
 # What each promise means to whoever receives a release.
 PROMISES = {
@@ -69,6 +69,8 @@ _WORDING = tuple(
         (r" (?:with|in) --[a-z-]+(?:(?:,| and) --[a-z-]+)*", ""),
     )
 )
+_OPTION = re.compile(r"--[a-z][a-z-]*")
+_LABELS = {known.flag: f"“{known.about.label}”" for known in OPTIONS.values() if known.about.label}
 
 
 def message_of(problem: Exception) -> str:
@@ -83,11 +85,13 @@ def for_people(text: str) -> str:
 
     >>> for_people("/home/a/uploads/0123456789abcdef/people.csv has 2 sheets (a, b); name one with --sheet")
     'people.csv has 2 sheets (a, b); save the one you mean as a file of its own'
+    >>> for_people("--l 2 needs groups")
+    '“Different confidential values in each group, at least (l)” 2 needs groups'
     """
     text = _PRIVATE_PATH.sub("", text)
     for pattern, replacement in _WORDING:
         text = pattern.sub(replacement, text)
-    return text
+    return _OPTION.sub(lambda flag: _LABELS.get(flag.group(), flag.group()), text)
 
 
 OF_CHOICES: Mapping[str, Mapping[str, str]] = {

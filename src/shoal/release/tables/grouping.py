@@ -46,7 +46,7 @@ def join_groups(
 
 def no_groups(method: TableMethod, promises: GroupPromises) -> InputError:
     """The refusal of promises of groups where the method makes none over all quasi-identifiers."""
-    why = "needs groups over all quasi-identifiers at once; leave out the attribute groups"
+    why = "needs groups over all quasi-identifiers at once; leave it out, or use a method that makes them"
     if not method.averages:
         why = f"needs groups, and {method.name} makes none; leave it out"
     return InputError(f"{{option}} {why}", promises.asked)
