@@ -327,8 +327,7 @@ TABLES = (
         "Sketches: time beside scikit-learn",
         "T10I4D100K, 100,000 baskets. 64 components compared with `SparseRandomProjection` (bar: 0.5); the 5 "
         "nearest of every basket compared with brute-force `NearestNeighbors` (bar: 0.1), timed on 5,000 of the "
-        "baskets against all, times 20. Medians of runs in turn; six series of 60 pairs on a quiet machine gave "
-        "medians of 0.57 to 0.66 for 64 components.",
+        "baskets against all, times 20. Medians of runs in turn.",
     ),
     (
         "sketch_speed",
@@ -336,8 +335,7 @@ TABLES = (
         "Sketches: a million baskets",
         "C20.I6: a million baskets of 20 items beside 200,000 (bars: 5.5 times the time, 3 GB), each in a fresh "
         "process that makes the baskets, too. Crowd: k=5, 512 components, one sketch per group, without the search"
-        " for better groups. These are the estimators alone; `protect --method crowd-sketch` as a whole took 201 "
-        "CPU seconds and 2.85 GiB for a million other baskets of 20, and 94 CPU seconds for 200,000 of C20.I6.",
+        " for better groups. These are the estimators alone.",
     ),
     (
         "sketch_speed",
@@ -419,8 +417,7 @@ TABLES = (
         "Sanitizer: what searches lose and still betray",
         "400 declassified documents with the policy of EO 13526; the reviewer accepts every proposed block, or the"
         " densest half. Means of the queries' changes with 95 % intervals: -75 is a query that finds nothing any "
-        "more. Utility queries (IL) are made from subject lines by volume; risk queries from the topics of the "
-        "policy, and from the terms that set a marking apart. *Original first*: a search with the words that are "
+        "more. Utility queries (IL) are made from subject lines, risk queries from the topics of the policy and the terms that set a marking apart. *Original first*: a search with the words that are "
         "left, among the 400 originals. *Named*: with confidence, and for how many texts whose original was taken "
         "out. The paper's figures are for 49 cables and other queries.",
     ),

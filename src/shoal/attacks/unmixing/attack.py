@@ -153,7 +153,7 @@ class Unmixing:
 
     Examples
     --------
-    See docs/methods/unmixing.md.
+    See docs/methods/pooling.md.
     """
 
     def __init__(self, groups: int = 300, random_state: int = 0) -> None:
