@@ -15,8 +15,9 @@ from scipy.optimize import linear_sum_assignment
 
 from shoal import InputError, Microaggregation, Noise
 from shoal.attacks import probabilistic
+from shoal.attacks.labels import label_pair
 from shoal.attacks.probabilistic import FellegiSunter, ProbabilisticLinkage, learn
-from shoal.kernels.linking.nearest import patterns_of
+from shoal.kernels.linking.nearest import count_patterns, patterns_of
 
 # What recordlinkage 0.16 (ECMClassifier, max_iter=10_000, atol=1e-12) learns from the patterns of `fixed_tables()`:
 # made by running tests/risk/peer.py on them, as the test with SHOAL_PEERS does.
@@ -45,6 +46,11 @@ def all_patterns(linkage: ProbabilisticLinkage, original: np.ndarray, protected:
     return patterns
 
 
+def learned(linkage: ProbabilisticLinkage, original: np.ndarray, protected: np.ndarray) -> FellegiSunter:
+    """The model of somebody who does not know how many pairs belong together, as record linkage has it."""
+    return learn(count_patterns(linkage._compare(original, protected).pairs))
+
+
 def chance_of_match(model: FellegiSunter) -> np.ndarray:
     """The chance that a pair with each of the 2^d patterns is a match."""
     odds = np.exp2(model.weights) * model.matches / (1.0 - model.matches)
@@ -53,7 +59,7 @@ def chance_of_match(model: FellegiSunter) -> np.ndarray:
 
 def test_the_model_is_the_one_recordlinkage_learns():
     original, protected = fixed_tables()
-    model = ProbabilisticLinkage().model(original, protected)
+    model = learned(ProbabilisticLinkage(), original, protected)
     assert model.matches == pytest.approx(LEARNT_BY_RECORDLINKAGE["matches"], abs=1e-3)
     assert model.agree_if_match == pytest.approx(LEARNT_BY_RECORDLINKAGE["agree_if_match"], abs=1e-3)
     assert model.agree_if_not == pytest.approx(LEARNT_BY_RECORDLINKAGE["agree_if_not"], abs=1e-3)
@@ -76,7 +82,7 @@ def test_the_model_and_the_links_are_those_of_recordlinkage_itself(noise):
         [python, Path(__file__).with_name("peer.py")], input=given, capture_output=True, text=True, check=True
     )
     peer = json.loads(done.stdout)
-    model = linkage.model(original, protected)
+    model = learned(linkage, original, protected)
     assert model.matches == pytest.approx(peer["matches"], abs=1e-3)
     assert model.agree_if_match == pytest.approx(peer["agree_if_match"], abs=1e-3)
     assert model.agree_if_not == pytest.approx(peer["agree_if_not"], abs=1e-3)
@@ -106,6 +112,19 @@ def test_the_model_finds_the_parameters_that_patterns_were_made_with():
     assert model.agree_if_not == pytest.approx(u, abs=1e-5)
     first_and_third = np.log2(9.5) + np.log2(0.2 / 0.7) + np.log2(18) + np.log2(0.3 / 0.8)
     assert model.weights[0b0101] == pytest.approx(first_and_third, abs=1e-3)
+
+
+def test_labels_that_agree_by_chance_do_not_pass_for_matches():
+    """300 records, a few of whose labels are exchanged; a race that most have agrees for most pairs."""
+    random = np.random.default_rng(2)
+    frequent = ((0.5, 2), (0.85, 5), (0.6, 6), (0.15, 14), (0.2, 16))
+    before = [np.minimum(random.geometric(first, 300), values) for first, values in frequent]
+    after = [np.where(random.random(300) < 0.02, random.permutation(column), column) for column in before]
+    pairs = [
+        label_pair(str(name), [str(value) for value in was], [str(value) for value in now])
+        for name, (was, now) in enumerate(zip(before, after, strict=True))
+    ]
+    assert ProbabilisticLinkage().run(None, None, pairs).rate > 0.75
 
 
 def test_a_table_that_is_not_masked_is_linked_whole():
