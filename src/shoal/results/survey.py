@@ -81,12 +81,12 @@ class ComparedEstimate:
             "part": self.part,
             "statistic": self.statistic,
             "of": self.about,
-            "original": self.before.value,
-            "original_error": self.before.error,
-            "protected": None if after is None else after.value,
-            "protected_error": None if after is None else after.error,
-            "relative_error": self.relative_error,
-            "overlap": self.overlap,
+            "original": _steady(self.before.value),
+            "original_error": _steady(self.before.error),
+            "protected": None if after is None else _steady(after.value),
+            "protected_error": None if after is None else _steady(after.error),
+            "relative_error": None if self.relative_error is None else _steady(self.relative_error),
+            "overlap": _steady(self.overlap),
             "conclusion_kept": self.kept if self.part == MODELS else None,
         }
 
@@ -147,6 +147,11 @@ class SurveyUtility:
     def rows(self) -> list[dict[str, Any]]:
         """All estimates as a table."""
         return [estimate.row() for estimate in self.estimates]
+
+
+def _steady(figure: float) -> float:
+    """Without the last digits, in which machines differ."""
+    return float(f"{figure:.9g}")
 
 
 def _mean(values: Sequence[float]) -> float:
