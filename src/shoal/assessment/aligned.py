@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from scipy.stats import rankdata
+from numpy.typing import NDArray
 
 from shoal.assessment.originals import Original, read_original
 from shoal.data.columns import holds_numbers, is_text, plain, value_type, values_of
@@ -301,7 +301,7 @@ def _check_related(pair: AlignedTables) -> None:
         return
     bound = min(UNRELATED / np.sqrt(max(n_rows - 1, 1)), RELATED if by_place else RELATED_BY_NAME)
     for name in pair.numbers:
-        ranks_before, ranks_after = (rankdata(table[name].to_numpy()) for table in (pair.before, pair.after))
+        ranks_before, ranks_after = (_ranks(table[name].to_numpy()) for table in (pair.before, pair.after))
         if ranks_before.std() and ranks_after.std():
             related.append(float(np.corrcoef(ranks_before, ranks_after)[0, 1]) >= bound)
     for name in pair.labels:
@@ -314,6 +314,13 @@ def _check_related(pair: AlignedTables) -> None:
             "names rows with {option}, the right table or private folder, or say {option} if all is right",
             ("key", "aligned"),
         )
+
+
+def _ranks(values: NDArray[Any]) -> NDArray[np.float64]:
+    """Ranks from 1; equal values share the mean of theirs."""
+    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ranks: NDArray[np.float64] = (np.cumsum(counts) - (counts - 1) / 2)[place]
+    return ranks
 
 
 def _labels_related(before: pa.ChunkedArray, after: pa.ChunkedArray) -> bool | None:

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.stats import binom
 
 from shoal import progress
 from shoal.attacks.rates import check_count, rate_of, sample_rows
@@ -183,6 +182,8 @@ def _search(engine: SearchEngine, texts: Sequence[str], own: Rows, length: int |
 
 
 def _searched(length: int | None, ranking: _Ranking, there: Rows, n_background: int) -> Searched:
+    from scipy.stats import binom  # only here, and it takes a while to load
+
     words = "all words that are left" if length is None else f"the {length} heaviest words that are left"
     ranks = np.sort(ranking.rank[there])
     # Order statistics: a sound interval of a median whatever the distribution.

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.optimize import minimize, root
 from scipy.special import expit, gammaln
-from scipy.stats import hypergeom
 
 from shoal.assessment.audit.key_columns import Floats, Ints, KeyColumns
 from shoal.results.audit import ModelEstimate, PopulationUniques
@@ -50,6 +49,8 @@ def zayatz(sizes: Ints, n_keys: Ints, size: int) -> float | None:
     """Keys have the same sizes in the population as in the table, and are sampled without replacement."""
     if sizes[0] != 1:
         return 0.0
+    from scipy.stats import hypergeom  # only here, and it takes a while to load
+
     n = int(sizes @ n_keys)
     seen_once = n_keys * hypergeom.pmf(1, size, sizes, n)
     return float(n_keys[0] * seen_once[0] / seen_once.sum() * size / n)
