@@ -1,9 +1,10 @@
 """An index as its readers and its operator see it: is a message found again, and what does the server learn of that?
 
 2,000 messages are made of FRUS passages, 100 of each of 20 volumes: the first words of a passage are its subject line,
-the whole passage is the message, and the volume is its topic. A reader looks for a message by its subject line, and
-reads it. The operator has recorded all requests, knows the groups of all documents, and has the mean vector of every
-topic: more than most would. They guess the topic of the search, and the document that was read.
+the whole passage is the message, and the volume is its topic; or they are movie reviews, whose topics are good and bad.
+A reader looks for a message by its subject line, and reads it. The operator has recorded all requests, knows the groups
+of all documents, and has the mean vector of every topic: more than most would. They guess the document that was read,
+and from the bucket in which it came the topic of the search; a search sends the same whatever is looked for.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import TfidfVectorizer
+from sqlalchemy import select
 
 from benchmarks import data, measure
 from benchmarks.blocks import PASSAGES
@@ -28,7 +30,8 @@ from shoal.attacks.rates import wilson
 from shoal.data.corpus import Corpus
 from shoal.index.client import IndexClient, Keys
 from shoal.index.client.demo import local_server
-from shoal.index.client.search import group_records
+from shoal.index.server.database import Database
+from shoal.index.server.tables import documents, representatives
 from shoal.methods.pools import unit_rows
 
 K = 5
@@ -36,8 +39,8 @@ TOPICS, EACH = 20, 100
 SUBJECT = 8  # words
 SEARCHES = int(os.environ.get("SHOAL_BENCH_SEARCHES", "500"))
 FIRST = 10
+REVIEWS = "movie_reviews.jsonl.gz"
 READ_TOGETHER = (2, 5, 10)  # documents of one search that are read
-MODES: dict[str, dict[str, bool]] = {"sync": {}, "groups": {"by_groups": True}}
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,10 @@ class Messages:
     topics: np.ndarray
 
     @property
+    def n_topics(self) -> int:
+        return int(self.topics.max()) + 1
+
+    @property
     def names(self) -> list[str]:
         return [f"m{number}" for number in range(len(self.texts))]
 
@@ -57,49 +64,64 @@ class Messages:
 class Traffic:
     """What the server sees of one search and one reading."""
 
-    groups: list[str] = field(default_factory=list)
-    fetched: list[str] = field(default_factory=list)  # ids of documents
+    searched: list[str] = field(default_factory=list)  # paths
+    fetched: list[str] = field(default_factory=list)
 
 
 def run() -> dict[str, Any]:
-    tuned, held_out = measured(made(0), "tuned on"), measured(made(TOPICS), "held out")
-    results = {name: tuned[name] + held_out[name] for name in tuned}
+    parts = [
+        measured(made(0), "FRUS, tuned on"),
+        measured(made(TOPICS), "FRUS, held out"),
+        measured(reviews(), "movie reviews"),
+    ]
+    results = {name: [row for part in parts for row in part[name]] for name in parts[0]}
     for title, rows in results.items():
         measure.show(title, rows)
     return results
 
 
-def measured(messages: Messages, volumes: str) -> dict[str, Any]:
-    """Searches of messages: of the volumes that the weights of words were tuned on, or of others."""
+def measured(messages: Messages, texts: str) -> dict[str, Any]:
+    """Searches of messages: of those that the weights of words were tuned on, or of others."""
     with tempfile.TemporaryDirectory() as folder, local_server(Path(folder) / "shoal.db") as server:
         token, keys = server.account("operator", "operator"), Keys.draw()
         with IndexClient(server.address, token, keys, folder=Path(folder) / "client") as client:
             client.create(Corpus.from_texts(messages.texts, ids=messages.names), k=K)
             client.sync()
-            operator = Operator(client, messages)
+            operator = Operator(client, messages, server.database)
             chosen = np.random.default_rng(0).choice(len(messages.texts), SEARCHES, replace=False)
             found = [{"search": "plain tf-idf"} | quality(messages, chosen, plain(messages, chosen))]
-            learned = [
-                {"search": "nothing seen (chance)", "topic": 1 / TOPICS, "document": 1 / len(messages.texts)},
-            ]
-            for mode, options in MODES.items():
-                seen, answers = [], []
-                for row in chosen.tolist():
-                    with recorded(client) as traffic:
-                        hits = client.search(messages.subjects[row], FIRST, **options)
-                        client.get(operator.id_of[f"m{row}"])
-                    seen.append(traffic)
-                    answers.append([int(hit.name[1:]) for hit in hits if hit.name])
-                found.append({"search": mode} | quality(messages, chosen, answers))
-                learned.append({"search": mode} | operator.guesses(seen, chosen))
+            seen, answers = [], []
+            for row in chosen.tolist():
+                with recorded(client) as traffic:
+                    hits = client.search(messages.subjects[row], FIRST)
+                    client.get(operator.id_of[f"m{row}"])
+                seen.append(traffic)
+                answers.append([int(hit.name[1:]) for hit in hits if hit.name])
+            found.append({"search": "at home"} | quality(messages, chosen, answers))
+            same = len({tuple(traffic.searched) for traffic in seen})
+            learned = [{"seen": f"searches, {same} kind of requests"} | chance(messages)]
+            learned.append({"seen": "one bucket"} | operator.guesses(seen, chosen))
             learned += [operator.guesses_by_likeness(answers, count) for count in READ_TOGETHER]
-    for row in found[1:]:
-        row["in the first ten, of plain"] = row["in the first ten"] / found[0]["in the first ten"]
-        row["precision at 10, of plain"] = row["precision at 10"] / found[0]["precision at 10"]
+    for share in ("in the first ten", "precision at 10"):
+        for row in found:
+            row[f"{share}, of plain"] = row[share] / found[0][share]
     return {
-        "found": [{"volumes": volumes} | row for row in found],
-        "learned": [{"volumes": volumes} | row for row in learned],
+        "found": [{"texts": texts} | row for row in found],
+        "learned": [{"texts": texts} | row for row in learned],
     }
+
+
+def chance(messages: Messages) -> dict[str, Any]:
+    """A guess by somebody who saw nothing that depends on the search."""
+    return shown_guesses(1 / messages.n_topics, None, 1 / len(messages.texts), None)
+
+
+def reviews() -> Messages:
+    """The movie reviews, whose first words are their subject lines."""
+    records = data.records(REVIEWS)
+    _, topics = np.unique([record["label"] for record in records], return_inverse=True)
+    texts = [record["text"] for record in records]
+    return Messages(texts, [subject_of(text) for text in texts], topics)
 
 
 def made(first: int) -> Messages:
@@ -111,8 +133,12 @@ def made(first: int) -> Messages:
     for volume in volumes[first:]:
         of_volume = [record["text"] for record in records if record["volume"] == volume]
         texts += [of_volume[row] for row in random.choice(len(of_volume), EACH, replace=False)]
-    subjects = [" ".join(re.findall(r"\w+", text)[:SUBJECT]) for text in texts]
-    return Messages(texts, subjects, np.repeat(np.arange(TOPICS), EACH))
+    return Messages(texts, [subject_of(text) for text in texts], np.repeat(np.arange(TOPICS), EACH))
+
+
+def subject_of(text: str) -> str:
+    """The first words of a message."""
+    return " ".join(re.findall(r"\w+", text)[:SUBJECT])
 
 
 def plain(messages: Messages, chosen: np.ndarray) -> list[list[int]]:
@@ -147,12 +173,10 @@ def recorded(client: IndexClient) -> Iterator[Traffic]:
     get = connection.get
 
     def watched_get(path: str) -> bytes:
-        if path.startswith("/v1/groups/records"):
-            traffic.groups += path.partition("=")[2].split(",")
-        elif path.startswith("/v1/documents/"):
-            traffic.fetched.append(path.rpartition("/")[2])
-        elif (match := re.match(r"/v1/buckets/(\d+)/(\d+)\?after=$", path)) is not None:
-            traffic.fetched.append(f"{match[1]}/{match[2]}")
+        if not path.startswith("/v1/buckets/"):
+            traffic.searched.append(path)
+        elif path.endswith("?after="):
+            traffic.fetched.append(path)
         return get(path)
 
     connection.get = watched_get  # type: ignore[method-assign]
@@ -165,7 +189,7 @@ def recorded(client: IndexClient) -> Iterator[Traffic]:
 class Operator:
     """Guesses from what the server sees."""
 
-    def __init__(self, client: IndexClient, messages: Messages) -> None:
+    def __init__(self, client: IndexClient, messages: Messages, database: Database) -> None:
         index = client._index
         self.id_of = {name: client.id_of(name) for name in messages.names}
         self._row_of = {id: int(name[1:]) for name, id in self.id_of.items()}
@@ -176,23 +200,18 @@ class Operator:
         groups = index.published.groups()
         self._number = {name: number for number, name in enumerate(groups.representatives.names)}
         self._pools = unit_rows(groups.representatives.pools.astype(float), index.space.idf_)[0]
-        names = list(self._number)
-        rows = [row for first in range(0, len(names), 100) for row in group_records(index, names[first : first + 100])]
-        self._group_of = {row["document"]: row["representative"] for row in rows}
+        belongs = documents.c.representative == representatives.c.number
+        with database.reading() as connection:
+            rows = connection.execute(select(documents.c.id, representatives.c.name).where(belongs)).all()
+        self._group_of = {row.id: row.name for row in rows}
 
     def guesses(self, seen: list[Traffic], chosen: np.ndarray) -> dict[str, Any]:
-        """How often the topic and the document are guessed, with 95 % intervals, and how many candidates there are."""
+        """How often the topic and the document are guessed."""
         random = np.random.default_rng(1)
-        topic = [self._topic(traffic, random) == self._messages.topics[row] for row, traffic in both(chosen, seen)]
-        guessed = [self._document(traffic, random) for traffic in seen]
-        document = [guess == row for row, (guess, _) in both(chosen, guessed)]
-        return {
-            "topic": float(np.mean(topic)),
-            "topic, interval": interval(topic),
-            "document": float(np.mean(document)),
-            "document, interval": interval(document),
-            "fewest documents fetched": min(candidates for _, candidates in guessed),
-        }
+        candidates = [self._candidates(traffic) for traffic in seen]
+        topic = [self._topic(ids) == self._messages.topics[row] for row, ids in both(chosen, candidates)]
+        document = [self._row_of[str(random.choice(ids))] == row for row, ids in both(chosen, candidates)]
+        return shown_guesses(float(np.mean(topic)), topic, float(np.mean(document)), document)
 
     def guesses_by_likeness(self, answers: list[list[int]], count: int) -> dict[str, Any]:
         """Several documents of a search are read: in each bucket, that whose group is most like the other buckets'."""
@@ -211,44 +230,29 @@ class Operator:
                     likeness += (self._pools[pool_of[bucket]] @ self._pools[pool_of[other]].T).toarray().max(axis=1)
                 right.append(bool(bucket[np.argmax(likeness)] == place))
                 chances.append(1 / len(bucket))
-        return {
-            "search": f"{count} read, by likeness (chance {np.mean(chances):.3f})",
-            "document": float(np.mean(right)),
-            "document, interval": interval(right),
-        }
+        seen = f"{count} buckets, by likeness (chance {np.mean(chances):.3f})"
+        return {"seen": seen} | shown_guesses(float("nan"), None, float(np.mean(right)), right)
 
-    def _topic(self, traffic: Traffic, random: np.random.Generator) -> int:
-        """The topic whose mean is nearest to the groups that were asked for; else any."""
-        shown = self._shown(traffic)
-        if shown is None:
-            return int(random.integers(TOPICS))
-        return int(np.argmax(np.asarray((self._topics @ shown.T).todense()).ravel()))
-
-    def _document(self, traffic: Traffic, random: np.random.Generator) -> tuple[int, int]:
-        """Of the documents that were fetched, that whose group is nearest to what is known of the query."""
-        rows = [self._row_of[id] for id in self._candidates(traffic)]
-        shown = self._shown(traffic)
-        ids = {row: id for id, row in self._row_of.items()}
-        if shown is None:
-            return int(random.choice(rows)), len(rows)
-        asked = [row for row in rows if self._group_of[ids[row]] in traffic.groups] or rows
-        pools = self._pools[[self._number[self._group_of[ids[row]]] for row in asked]]
-        return asked[int(np.argmax(np.asarray((pools @ shown.T).todense()).ravel()))], len(rows)
+    def _topic(self, fetched: list[str]) -> int:
+        """The topic whose mean is nearest to the groups of what was fetched."""
+        pools = self._pools[[self._number[self._group_of[id]] for id in fetched]]
+        return int(np.argmax(np.asarray((self._topics @ sp.csr_matrix(pools.sum(axis=0)).T).todense()).ravel()))
 
     def _candidates(self, traffic: Traffic) -> list[str]:
-        fetched = traffic.fetched[-1]
-        if "/" not in fetched:
-            return [fetched]
-        bits, number = map(int, fetched.split("/"))
+        bits, number = map(int, re.findall(r"/(\d+)", traffic.fetched[-1]))
         return [id for id in self._row_of if int(id, 16) >> (128 - bits) == number]
 
-    def _shown(self, traffic: Traffic) -> sp.csr_matrix | None:
-        """What the operator knows of the query, as a vector."""
-        return (
-            sp.csr_matrix(self._pools[[self._number[name] for name in traffic.groups]].sum(axis=0))
-            if traffic.groups
-            else None
-        )
+
+def shown_guesses(
+    topic: float, of_topics: list[bool] | None, document: float, of_documents: list[bool] | None
+) -> dict[str, Any]:
+    """Rates of right guesses, with 95 % intervals if they were counted."""
+    return {
+        "topic": topic,
+        "topic, interval": interval(of_topics) if of_topics else "",
+        "document": document,
+        "document, interval": interval(of_documents) if of_documents else "",
+    }
 
 
 def interval(hits: list[bool]) -> str:

@@ -1,4 +1,4 @@
-"""The service with a million documents: first sync, search at home and by groups, put, insertion, restart, memory.
+"""The service with a million documents: first sync, search at home, put, insertion, restart, memory.
 
 Wall times include HTTP on this machine. CPU times of servers are of all their threads, per request.
 """
@@ -69,13 +69,12 @@ def index_of(size: int) -> tuple[str, Path, str]:
 
 
 def search(size: int) -> dict[str, Any]:
-    """The first sync of a reader of all documents, and searches at home; then searches by groups."""
+    """The first sync of a reader of all documents, and searches at home."""
     address, folder, token = index_of(size)
     shutil.rmtree(folder / "client", ignore_errors=True)
     with serving(address, folder) as server:
-        home, peak = measure.apart(Client(server.url, token, folder, queries(REQUESTS, 1), by_groups=False))
-        groups, _ = measure.apart(Client(server.url, token, folder, queries(REQUESTS, 1), by_groups=True))
-    return home | {"GB at most": peak, "by groups: p95 ms": groups["p95 ms"]}
+        found, peak = measure.apart(Client(server.url, token, folder, queries(REQUESTS, 1)))
+    return found | {"GB at most": peak}
 
 
 @dataclass(frozen=True)
@@ -86,7 +85,6 @@ class Client:
     token: str
     folder: Path
     texts: list[str]
-    by_groups: bool
 
     def __call__(self) -> dict[str, Any]:
         from shoal.index.client import IndexClient, Keys
@@ -94,20 +92,17 @@ class Client:
         keys = Keys.read(self.folder / "key.txt", lambda: "")
         with IndexClient(self.url, self.token, keys, folder=self.folder / "client") as index:
             start, cpu = time.perf_counter(), time.process_time()
-            report = None if self.by_groups else index.sync()
+            report = index.sync()
             synced, synced_cpu = time.perf_counter() - start, time.process_time() - cpu
             start = time.perf_counter()
-            index.search(self.texts[0], LIMIT, by_groups=self.by_groups)
+            index.search(self.texts[0], LIMIT)
             first, cpu = time.perf_counter() - start, time.process_time()
-            seconds = [
-                measure.best_of(1, lambda text=text: index.search(text, LIMIT, by_groups=self.by_groups))
-                for text in self.texts
-            ]
+            seconds = [measure.best_of(1, lambda text=text: index.search(text, LIMIT)) for text in self.texts]
             spent = (time.process_time() - cpu) / len(self.texts)
         return {
             "sync s": synced,
             "sync CPU s": synced_cpu,
-            "cache MB": report.bytes / 1e6 if report else 0.0,
+            "cache MB": report.bytes / 1e6,
             "first search s": first,
             **quantiles(seconds),
             "CPU ms": 1e3 * spent,

@@ -253,9 +253,6 @@ def search(
         str, typer.Option(help="Only what was put from this folder.", metavar="<name>", show_default=False)
     ] = "",
     label: Annotated[str, typer.Option(help="Only this label.", metavar="<label>", show_default=False)] = "",
-    by_groups: Annotated[
-        bool, typer.Option("--by-groups", help="Fetch the records of similar groups alone; the server sees which.")
-    ] = False,
     server: Server = None,
     token: Token = None,
     ca: Ca = None,
@@ -264,14 +261,13 @@ def search(
 ) -> None:
     """Rank documents by a query, best first: similarity, id, name, the words that matched, and how it begins.
 
-    The search is at home: it syncs first, and the server learns nothing of it. Without a key, and with --by-groups, the
-    server learns which groups are like the query.
+    The search is at home: it syncs first, and the server learns nothing of it.
     """
     from shoal.index.client import SearchFilter
 
     allowed = SearchFilter(since, until, folder, label)
-    with connected(server, token, ca, key, needs_key=fetch > 0, may_use_key=True) as client, shown_progress():
-        hits = client.search(" ".join(query), limit, by_groups=by_groups, allowed=allowed)
+    with connected(server, token, ca, key, needs_key=True) as client, shown_progress():
+        hits = client.search(" ".join(query), limit, allowed=allowed)
         texts = [client.get(hit.document) for hit in hits[:fetch]]
     if as_json:
         rows: list[dict[str, Any]] = [asdict(hit) for hit in hits]
@@ -390,9 +386,8 @@ def connected(
     recipients: Sequence[str] | None = None,
     *,
     needs_key: bool = False,
-    may_use_key: bool = False,
 ) -> Iterator[IndexClient]:
-    """A client with these settings, and a key if it is needed, or if it is used and there is one."""
+    """A client with these settings, and with a key if it is needed."""
     from shoal.data.files import shown
     from shoal.index.client import IndexClient, Keys
     from shoal.index.client.connection import read_settings
@@ -401,7 +396,7 @@ def connected(
     if not settings.token:
         raise InputError("there is no token; set SHOAL_TOKEN to the one that the operator gave you")
     keys = None
-    if needs_key or (may_use_key and settings.key.exists()):
+    if needs_key:
         if not settings.key.exists():
             raise InputError(f"{shown(settings.key)} does not exist; make a key with: shoal index keys --new")
         keys = Keys.read(settings.key, asked_passphrase).shared_with(settings.recipients)

@@ -59,11 +59,11 @@ def test_an_empty_index_shows_nothing_until_k_documents_are_there(operator, tmp_
     shoal.protect(corpus(**START), 3, tmp_path / "release")
     operator.create(release=tmp_path / "release")
     assert operator.put(corpus(bird=texts(BIRDS, 2))).waiting == 2
-    assert operator.search("heron", by_groups=True) == []
+    assert operator.status().groups == 0
     with pytest.raises(InputError, match="fewer than k=3 documents"):
         operator.export(tmp_path / "out")
     assert operator.put(corpus(bird=texts(BIRDS, 3))).waiting == 0
-    assert {hit.name for hit in operator.search("heron marsh", by_groups=True)} == {"bird-0", "bird-1", "bird-2"}
+    assert (operator.status().groups, operator.status().documents) == (1, 3)
 
 
 def test_an_index_can_be_created_with_a_vocabulary_alone(operator):
@@ -71,15 +71,6 @@ def test_an_index_can_be_created_with_a_vocabulary_alone(operator):
     operator.create(vocabulary=vocabulary, k=3)
     operator.put(corpus(bird=texts(BIRDS, 3)))
     assert operator.search("feather")[0].words == ("feather",)
-
-
-def test_a_search_finds_the_same_at_home_and_by_groups(index):
-    index.put(corpus(bird=texts(BIRDS, 8), engine=texts(ENGINES, 8), bread=texts(BREAD, 8)))
-    for query in ("heron", "reed nests", "piston of an engine", "heron and spark"):
-        at_home, by_groups = (
-            {hit.name: set(hit.words) for hit in index.search(query, 40, by_groups=way)} for way in (False, True)
-        )
-        assert at_home == by_groups != {}
 
 
 def test_a_hit_says_which_words_of_the_query_matched(index):
@@ -149,7 +140,7 @@ def test_a_representative_that_was_tampered_with_is_refused(index, new_client, s
         more = (int.from_bytes(counts[:8], "little") + 1).to_bytes(8, "little") + counts[8:]
         connection.execute(text("UPDATE representatives SET counts = :more WHERE number = 0"), {"more": more})
     with pytest.raises(InputError, match="do not match their names"):
-        new_client("other").search("heron", by_groups=True)
+        new_client("other").put(corpus(bird=texts(BIRDS, 9)))
 
 
 def test_an_index_that_lowers_its_k_is_refused(index, new_client, server):

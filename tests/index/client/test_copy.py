@@ -17,14 +17,14 @@ def test_a_client_that_comes_again_fetches_no_full_page_and_finds_the_same(
         monkeypatch.setattr(f"shoal.index.{side}.PAGE", 2)
     first = new_client("operator", "operator")
     first.create(corpus(bird=texts(BIRDS, 8), engine=texts(ENGINES, 8)), k=3)
-    hits = first.search("heron marsh", by_groups=True)
+    groups = first._index.published.groups().sizes
     kept = list(tmp_path.rglob("*.arrow"))
-    assert hits and kept
+    assert groups and kept
     again = new_client("operator", "operator")
     asked: list[str] = []
     get = again._connection.get
     monkeypatch.setattr(again._connection, "get", lambda path: (asked.append(path), get(path))[1])
-    assert again.search("heron marsh", by_groups=True) == hits
+    assert again._index.published.groups().sizes == groups
     assert not [path for path in asked for page in kept if f"/pages/{page.stem}?" in path]
 
 
@@ -35,8 +35,8 @@ def test_a_page_that_was_changed_on_the_disk_is_not_used(
         monkeypatch.setattr(f"shoal.index.{side}.PAGE", 2)
     first = new_client("operator", "operator")
     first.create(corpus(bird=texts(BIRDS, 8), engine=texts(ENGINES, 8)), k=3)
-    first.search("heron marsh", by_groups=True)
+    first.put(corpus(note=texts(BIRDS, 1)))
     page = next(iter(tmp_path.rglob("0.arrow")))
     page.write_bytes(page.read_bytes()[:-200])
     with pytest.raises(ValueError, match=r"not that of an index|do not match"):
-        new_client("operator", "operator").search("heron marsh", by_groups=True)
+        new_client("operator", "operator").put(corpus(more=texts(BIRDS, 1)))

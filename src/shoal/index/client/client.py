@@ -205,24 +205,19 @@ class IndexClient:
         query: str,
         limit: int = 10,
         *,
-        by_groups: bool = False,
         allowed: SearchFilter | None = None,
     ) -> list[SearchHit]:
         """The documents that are most similar to a query, by their own words.
 
-        The search is at home: it syncs first, and the server learns nothing of the query. Without a key, or
-        `by_groups`, the records of the most similar groups are fetched, and the server sees which groups.
+        The search is at home: it syncs first, and the server learns nothing of the query.
         """
         from shoal.index.client import search
 
         if limit < 1:
             raise InputError(f"limit={limit} must be at least 1")
-        index, allowed = self._index, allowed or search.SearchFilter()
-        if self._keys is None or by_groups:
-            hits = search.search_by_groups(index, self._keys, query, limit, allowed)
-        else:
-            search.sync(index, self._keys)
-            hits = search.search_at_home(index, self._keys, query, limit, allowed)
+        keys, index = self._needed_keys(), self._index
+        search.sync(index, keys)
+        hits = search.search_at_home(index, keys, query, limit, allowed or search.SearchFilter())
         return [replace(hit, name=index.journal.name(hit.document) or hit.name) for hit in hits]
 
     def export(self, out: str | os.PathLike[str], *, force: bool = False) -> dict[str, Any]:

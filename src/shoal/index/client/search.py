@@ -1,7 +1,4 @@
-"""Search: at home in the records that were synced; without a key, by the groups that are most similar.
-
-At home the server learns that somebody synced. By groups it learns which groups' records were fetched.
-"""
+"""Search, at home in the records that were synced: the server learns that somebody synced, and nothing of the query."""
 
 from __future__ import annotations
 
@@ -11,21 +8,16 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import scipy.sparse as sp
 
 from shoal import progress
 from shoal.data.keys import Keys
-from shoal.errors import InputError
 from shoal.index.client.connection import Connection
 from shoal.index.client.journal import Journal
 from shoal.index.client.opened import OpenedIndex
 from shoal.index.client.published import table_of
 from shoal.index.client.records import About, Record
-from shoal.index.client.synced import Match, Ranking
-from shoal.methods.pools import unit_rows
+from shoal.index.client.synced import Match
 
-TRIES = 5
-GROUPS = 100  # whose records a search fetches
 COLUMNS = {
     "number": pa.int64(),
     "document": pa.string(),
@@ -58,10 +50,7 @@ class SearchFilter:
 
 @dataclass(frozen=True)
 class SearchHit:
-    """A document, how similar it is to the query, and the words of the query that it has.
-
-    If this user cannot read its record, similarity and words are those of its whole group.
-    """
+    """A document, how similar it is to the query, and the words of the query that it has."""
 
     document: str
     similarity: float
@@ -70,7 +59,6 @@ class SearchHit:
     opening: str = ""
     date: str = ""
     label: str = ""
-    readable: bool = True
 
 
 @dataclass(frozen=True)
@@ -124,62 +112,6 @@ def search_at_home(index: OpenedIndex, keys: Keys, query: str, limit: int, allow
         may_be_found = np.fromiter(fits, dtype=np.bool_, count=len(records))
     matches = records.ranking.best(words, limit, may_be_found)
     return [_hit(records.id(match.row), match, words, records.about_row(match.row)) for match in matches]
-
-
-def search_by_groups(
-    index: OpenedIndex, keys: Keys | None, query: str, limit: int, allowed: SearchFilter
-) -> list[SearchHit]:
-    """The same, by the records of the most similar groups; documents that cannot be read come last."""
-    words, terms = index.words.of_query(query), index.vocabulary.terms.tolist()
-    column_of = {term: column for column, term in enumerate(terms) if term in words}
-    if not column_of:
-        return []
-    columns = list(column_of.values())
-    asked = sp.csr_matrix((np.ones(len(columns)), columns, [0, len(columns)]), shape=(1, len(terms)))
-    unit = unit_rows(asked, index.vocabulary.weights)[0]
-    for _ in range(TRIES):
-        representatives = index.published.groups().representatives
-        similar = {
-            representatives.names[number]: (similarity, representatives.matching(unit, number))
-            for number, similarity in representatives.most_similar(unit, GROUPS)
-        }
-        rows = group_records(index, sorted(similar))
-        if {row["representative"] for row in rows} == set(similar):  # none of them is gone
-            break
-    else:
-        raise InputError("the index changes faster than it can be searched; try again later")
-    opened = [Record.opened(row["content"], keys) if keys and row["content"] else None for row in rows]
-    hits = _readable_hits(index, words, rows, opened, allowed)
-    if not allowed:
-        closed = [row for row, record in zip(rows, opened, strict=True) if record is None]
-        for row in sorted(closed, key=lambda row: -similar[row["representative"]][0]):
-            similarity, shared = similar[row["representative"]]
-            matched = tuple(word for term in shared for word in words[terms[term]])
-            hits.append(SearchHit(row["document"], similarity, matched, readable=False))
-    return hits[:limit]
-
-
-def group_records(index: OpenedIndex, representatives: list[str]) -> list[dict[str, Any]]:
-    """The records of all documents of groups; those of a group that is gone are missing."""
-    if not representatives:
-        return []
-    content = index.connection.get(f"/v1/groups/records?representatives={','.join(representatives)}")
-    return table_of(content, {"document": pa.string(), "representative": pa.string()}, "content")
-
-
-def _readable_hits(
-    index: OpenedIndex,
-    words: Mapping[str, tuple[str, ...]],
-    rows: list[dict[str, Any]],
-    opened: list[Record | None],
-    allowed: SearchFilter,
-) -> list[SearchHit]:
-    """Documents that this user can read, ranked by their own words."""
-    readable = [(row["document"], record) for row, record in zip(rows, opened, strict=True) if record is not None]
-    fitting = [(id, record) for id, record in readable if allowed.allows(record.about)]
-    weights = dict(zip(index.vocabulary.terms.tolist(), index.vocabulary.weights.tolist(), strict=True))
-    matches = Ranking.of_some([record.counts for _, record in fitting], weights).best(words, len(fitting))
-    return [_hit(fitting[match.row][0], match, words, fitting[match.row][1].about) for match in matches]
 
 
 def _hit(id: str, match: Match, words: Mapping[str, tuple[str, ...]], about: About) -> SearchHit:

@@ -53,14 +53,6 @@ class Ranking:
         """All documents of a collection."""
         return cls(counts, column_of, _idf(counts))
 
-    @classmethod
-    def of_some(cls, rows: Sequence[Mapping[str, int]], weight_of: Mapping[str, float]) -> Ranking:
-        """A few documents of a larger collection. A word that has no weight there has that of these few."""
-        column_of: dict[str, int] = {}
-        counts = count_rows(rows, column_of)
-        weights = [weight_of.get(word, np.nan) + 1.0 for word in column_of]
-        return cls(counts, column_of, np.where(np.isnan(weights), _idf(counts), weights))
-
     def best(self, stems: Iterable[str], limit: int, allowed: NDArray[np.bool_] | None = None) -> list[Match]:
         """The documents most similar to a query; of equals the one that was stored first."""
         known = [stem for stem in stems if stem in self.column_of]

@@ -24,11 +24,10 @@ from shoal.index.server.groups import (
     numbers_of,
     renumber,
     seen_by,
-    visible,
 )
 from shoal.index.server.problems import Problem
 from shoal.index.server.store import Answer, WriteTransaction
-from shoal.index.server.tables import accounts, blobs, documents, records, representatives
+from shoal.index.server.tables import accounts, blobs, documents, records
 
 NOT_FOUND = "there is no such document, or you may not see it"
 RETIRED = "this representative is retired; fetch the groups again and choose another"
@@ -137,15 +136,6 @@ def changed_records(connection: Connection, account: str, after: int, mine: bool
     wanted = documents.c.owner == account if mine else seen
     page = RECORDS.where(records.c.number > after, wanted).order_by(records.c.number).limit(MOST)
     return list(_up_to(PAGE_BYTES, connection.execute(page.execution_options(yield_per=500))))
-
-
-def records_of_groups(connection: Connection, names: Iterable[str]) -> list[Row[Any]]:
-    """The records of all documents of visible groups, with the names of their representatives."""
-    belongs = documents.c.representative == representatives.c.number
-    members = records.join(documents, documents.c.id == records.c.document).join(representatives, belongs)
-    columns = records.c.document, records.c.content, representatives.c.name
-    shown = select(*columns).select_from(members).where(visible(connection)).order_by(records.c.document)
-    return list(rows_where_in(connection, shown, representatives.c.name, names))
 
 
 def bucket(connection: Connection, account: str, first: str, last: str, after: str) -> list[Row[Any]]:

@@ -37,11 +37,9 @@ AS_LINE: callers.Responses = {200: {"description": IN_LINE, "content": {CIPHERTE
 BATCH = {"requestBody": {"required": True, "content": {CIPHERTEXT: BINARY}}}
 FOREVER = "public, max-age=31536000, immutable"
 PAGE = 5_000  # representatives
-MOST_GROUPS = 200
 MOST_BITS = 40
 ID_BITS = 128
 LONGEST_LINE = 1 << 18  # bytes of JSON before the documents of a batch
-NAMES = rf"^[0-9a-f]{{32}}(,[0-9a-f]{{32}}){{0,{MOST_GROUPS - 1}}}$"
 AfterId = Annotated[str, Query(pattern=r"^([0-9a-f]{32})?$", description="The last id of the page before.")]
 
 
@@ -236,24 +234,6 @@ def changed(
             }
         )
     )
-
-
-@ROUTES.get(
-    "/v1/groups/records",
-    tags=["records"],
-    response_class=Response,
-    responses=AS_ARROW,
-    operation_id="read_group_records",
-)
-def of_groups(
-    caller: Reader, representatives: Annotated[str, Query(pattern=NAMES, description="Names, by commas.")]
-) -> Response:
-    """The records of all documents of visible groups, with the `representative` of each. Groups that are gone lack."""
-    with caller.reading() as connection:
-        rows = documents.records_of_groups(connection, representatives.split(","))
-    columns = {"document": pa.string(), "name": pa.string(), "content": pa.binary()}
-    arrays = [pa.array([getattr(row, name) for row in rows], kind) for name, kind in columns.items()]
-    return arrow(pa.table(arrays, ["document", "representative", "content"]))
 
 
 @ROUTES.get(
