@@ -55,16 +55,20 @@ def instances() -> list[Any]:
     return [*made, LabelBaseline(time_budget=0.001)]  # the benchmarks' baselines are one class
 
 
-SKETCHES = [*(estimator() for estimator in SKETCHING), SketchKMeans(), SketchNeighborsClassifier()]
+OF_SKETCHES = [SketchKMeans(), SketchNeighborsClassifier()]
 
-EACH = pytest.mark.parametrize("estimator", instances(), ids=lambda estimator: repr(estimator).replace("\n", ""))
 # Masking is random indeed: without a seed never the same twice, and what happens to a row depends on the others.
 RANDOM = (shoal.RankSwap, shoal.Noise)
-TAGGED = [
-    estimator
-    for estimator in instances()
-    if estimator.__sklearn_tags__().non_deterministic and not isinstance(estimator, RANDOM)
-]
+
+
+def is_tagged(estimator: Any) -> bool:
+    """Whether its tag says that it is not deterministic, for want of a better word."""
+    return estimator.__sklearn_tags__().non_deterministic and not isinstance(estimator, RANDOM)
+
+
+# Without the tag all checks run, those that it skips among them.
+TAGGED = [estimator for estimator in instances() if is_tagged(estimator)]
+UNTAGGED = [estimator for estimator in instances() if not is_tagged(estimator)]
 
 
 def without_tag(estimator: type) -> Any:
@@ -90,7 +94,7 @@ def test_the_estimators_are_found():
     }
 
 
-@EACH
+@pytest.mark.parametrize("estimator", UNTAGGED, ids=lambda estimator: repr(estimator).replace("\n", ""))
 def test_scikit_learns_checks_pass(estimator):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SkipTestWarning)
@@ -98,8 +102,8 @@ def test_scikit_learns_checks_pass(estimator):
         check_estimator(estimator)
 
 
-@pytest.mark.parametrize("estimator", SKETCHES, ids=repr)
-def test_scikit_learns_checks_pass_for_sketches(estimator):
+@pytest.mark.parametrize("estimator", OF_SKETCHES, ids=repr)
+def test_scikit_learns_checks_pass_of_what_takes_sketches(estimator):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SkipTestWarning)
         warnings.filterwarnings("ignore", message="a key made from random_state")
@@ -107,7 +111,7 @@ def test_scikit_learns_checks_pass_for_sketches(estimator):
 
 
 @pytest.mark.parametrize("estimator", SKETCHING)
-def test_the_checks_that_the_tag_of_sketches_skips_pass_as_far_as_they_apply(estimator, monkeypatch):
+def test_scikit_learns_checks_pass_for_sketches_with_those_that_the_tag_skips(estimator, monkeypatch):
     monkeypatch.setattr(estimator, "__sklearn_tags__", without_tag(estimator))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -127,7 +131,7 @@ def test_tables_of_anything_but_numbers_are_not_sketched(estimator, kind):
 
 
 @pytest.mark.parametrize("estimator", TAGGED, ids=lambda estimator: repr(estimator).replace("\n", ""))
-def test_the_checks_that_the_tag_skips_pass_too(estimator, monkeypatch):
+def test_scikit_learns_checks_pass_with_those_that_the_tag_skips(estimator, monkeypatch):
     """The tag says non-deterministic for want of a better word; everything is deterministic, as is shown here."""
     monkeypatch.setattr(type(estimator), "__sklearn_tags__", without_tag(type(estimator)))
     with warnings.catch_warnings():

@@ -106,11 +106,11 @@ class Histories(RuleBasedStateMachine):
 
 
 TestHistories = Histories.TestCase
-TestHistories.settings = settings(max_examples=300, stateful_step_count=10, deadline=None)
+TestHistories.settings = settings(max_examples=100, stateful_step_count=10, deadline=None)
 
 
 @given(st.lists(COUNTS, min_size=K, max_size=3 * K), COUNTS)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_centroids_that_are_recomputed_give_the_newcomer_away(batch: list[list[int]], newcomer: list[int]) -> None:
     names = tuple(f"d{row}" for row in range(len(batch)))
     made = [Insertion(names, matrix(batch)), Insertion(("newcomer",), matrix([newcomer]))]

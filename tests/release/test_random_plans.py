@@ -171,7 +171,7 @@ def promises_kept(counts: Counter[Any], overall: Counter[Any], options: dict[str
 
 @settings(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-    max_examples=int(os.environ.get("SHOAL_PLANS", "60")),
+    max_examples=int(os.environ.get("SHOAL_PLANS", "30")),
     phases=[Phase.generate],
 )
 @given(plan=plans())

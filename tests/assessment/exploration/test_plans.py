@@ -103,7 +103,7 @@ VARIED = {"k", "method", "percent", "attribute_groups", "treat", "recode", "coar
 
 @settings(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-    max_examples=int(os.environ.get("SHOAL_PLANS", "30")),
+    max_examples=int(os.environ.get("SHOAL_PLANS", "12")),
     phases=[Phase.generate],
 )
 @given(plan=any_plans(), data=st.data())

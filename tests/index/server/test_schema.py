@@ -38,7 +38,7 @@ def test_every_answer_is_documented_and_none_is_a_fault(
 ) -> None:
     url, token = served
     header = ["--header", f"Authorization: Bearer {token}"] if with_token else []
-    examples = ["--max-examples", "8" if with_token else "1"]
+    examples = ["--max-examples", "4" if with_token else "1"]
     command = [sys.executable, "-m", "schemathesis.cli", "run", f"{url}/openapi.json"]
     done = subprocess.run(
         [*command, *header, *examples, *OPTIONS, *WITHOUT],
