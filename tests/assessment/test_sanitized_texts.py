@@ -12,11 +12,12 @@ import pytest
 from shoal import Corpus, InputError, assess
 from shoal.assessment.sanitized_texts import risk_queries, subject_queries
 from shoal.sanitizer.policies.policy import Concept, Policy, Topic
-from shoal.sanitizer.redact import Sealing, redact
+from shoal.sanitizer.redact import redact
 from shoal.sanitizer.review.work import Proposals, text_digest
 from shoal.sanitizer.unmask import unmask
 from shoal.terms.search_engine import SearchEngine
 from tests.sanitizer.review import folders as review
+from tests.sanitizer.sanitized_releases import IDENTITIES, SEALING
 
 SUBJECTS = {
     "harvest": "wheat barley fields mill grain thresher sowing plough",
@@ -197,9 +198,8 @@ def test_a_release_is_judged_by_what_unmask_writes_and_by_its_own_policy(tmp_pat
     third = "The fever of the child has gone. No dose was given on Monday."
     proposals = [*review.letters(), Proposals("d3", "c.txt", text_digest(third), "", False, (), ())]
     work = review.work_folder(tmp_path / "work", (*review.LETTERS, third), proposals)
-    sealing = Sealing(passphrase="a heron on the quay at low tide")
-    redact(work.path, tmp_path / "release", sealing, form="html", accept_rest=0.5)
-    unmask(tmp_path / "release", tmp_path / "originals", passphrase=sealing.passphrase)
+    redact(work.path, tmp_path / "release", SEALING, form="html", accept_rest=0.5)
+    unmask(tmp_path / "release", tmp_path / "originals", identities=IDENTITIES)
     found = assess(tmp_path / "originals", tmp_path / "release", queries=["Girona", "Bob"])
     assert (found.rows, found.policy) == (3, "health")
     girona, bob = found.utility.queries

@@ -33,60 +33,14 @@ OTHER = "other"
 LONGEST_LABEL = 100  # characters of a concept's name
 # Names of parameters: of the vector space, the method and the sketch, and what is stated of columns.
 NAMES = frozenset(
-    [
-        "after",
-        "attribute_groups",
-        "blocks",
-        "calibrated",
-        "categories",
-        "coarsen",
-        "column",
-        "components",
-        "constant",
-        "correlated",
-        "dates",
-        "delta",
-        "diversity",
-        "drop_stop_words",
-        "form",
-        "generalised_to",
-        "items",
-        "k",
-        "kept",
-        "treated",
-        "language",
-        "largest_adjustment",
-        "mapping",
-        "masking",
-        "max_components",
-        "max_terms",
-        "medians_of",
-        "method",
-        "microaggregation",
-        "min_df",
-        "min_letters",
-        "missing",
-        "ontology",
-        "p",
-        "random_state",
-        "recoded",
-        "refine",
-        "roles",
-        "rounded_to",
-        "sampling_weights",
-        "seal",
-        "sketch",
-        "stem",
-        "step",
-        "terms_per_document",
-        "time_budget",
-        "total_change",
-        "vector_space",
-        "weighting",
-        "weights",
-        "whole_numbers",
-        "wordnet",
-    ]
+    """
+    drop_stop_words form items language max_terms min_df min_letters p stem terms_per_document vector_space
+    weighting wordnet
+    attribute_groups blocks components correlated delta generalised_to k mapping masking max_components method
+    microaggregation ontology random_state refine roles sketch time_budget weights
+    after calibrated categories coarsen column constant dates diversity kept largest_adjustment medians_of missing
+    recoded rounded_to sampling_weights seal step total_change treated whole_numbers
+    """.split()
 )
 _NUMBER = r"-?\d{1,15}(\.\d{1,15})?(e[+-]?\d{1,3})?"
 _METHODS = (

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv
 import pytest
 from typer.testing import CliRunner
 
@@ -33,8 +34,9 @@ SETTINGS: dict[str, Any] = {"max_risk": 15, "harden": True, "workers": 1, "refin
 
 @pytest.fixture(scope="module")
 def explored(tmp_path_factory: pytest.TempPathFactory) -> tuple[Exploration, Path]:
-    folder = tmp_path_factory.mktemp("harden") / "explored"
-    return shoal.explore(table(), folder, **SETTINGS), folder
+    folder = tmp_path_factory.mktemp("harden")
+    pyarrow.csv.write_csv(table(), folder / "people.csv")
+    return shoal.explore(folder / "people.csv", folder / "explored", **SETTINGS), folder / "explored"
 
 
 def test_hardening_ends_under_the_limit_and_says_how(explored: tuple[Exploration, Path]) -> None:
@@ -55,23 +57,21 @@ def test_each_step_makes_one_column_coarser_the_one_that_told_most(explored: tup
         assert now[changed[0]] > was.get(changed[0], 0)
 
 
-def test_the_recommended_command_makes_a_release_in_which_no_more_are_found(tmp_path: Path) -> None:
-    import pyarrow.csv
-
-    source = tmp_path / "people.csv"
-    pyarrow.csv.write_csv(table(), source)
-    found = shoal.explore(source, tmp_path / "explored", max_risk=15, harden=True, workers=1)
+def test_the_recommended_command_makes_a_release_in_which_no_more_are_found(
+    explored: tuple[Exploration, Path], tmp_path: Path
+) -> None:
+    found, folder = explored
     assert found.command is not None
     words = [str(tmp_path / "release") if word == "release" else word for word in shlex.split(found.command)]
     result = CliRunner().invoke(app, words[1:])
     assert result.exit_code == 0, result.output
-    pair = align_tables(source, tmp_path / "release", AssessOptions())
+    pair = align_tables(folder.with_name("people.csv"), tmp_path / "release", AssessOptions())
     assert worst_rate(pair.before, pair.after).rate <= 0.15 + 1e-9
 
 
 def test_an_interrupted_hardening_goes_on_with_what_it_has(explored: tuple[Exploration, Path]) -> None:
     first, folder = explored
-    assert shoal.explore(table(), folder, **SETTINGS) == first
+    assert shoal.explore(folder.with_name("people.csv"), folder, **SETTINGS) == first
 
 
 def test_hardening_without_a_limit_and_of_labels_is_refused(tmp_path: Path) -> None:
