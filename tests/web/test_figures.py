@@ -196,7 +196,7 @@ def mistaken_figures(name: str, asked: dict[str, Any]) -> list[Any]:
             )
         lost += without_source(board_html(owners), public | promises | private)
         shown = result_page(folder, made)
-        rare = [count for _, _, count in rare_values(made.folder, certificate["seal"])]
+        rare = [one.records for one in rare_values(made.folder, certificate["seal"])]
         lost += without_source(shown, public | spelled([made.measured_loss or 0.0, *rare]))
         return lost + mislabelled(shown, report, board_html(owners), made, before)
 

@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from shoal.release.protect import protect
+from shoal.request.plan import plan_text
 from shoal.request.request import Request
 from shoal.web.result import OpenPoint, attack_in_words, figures, mended, open_points
 
@@ -124,4 +126,45 @@ def test_the_owner_sees_the_loss_as_it_was_measured_and_the_attack_as_a_headline
     ]
     assert attack_in_words(made) == (
         "An attacker who knows the originals finds 3.7% of the records; guessing finds 0.1%."
+    )
+
+
+def test_a_bound_so_loose_that_groups_with_one_value_keep_it_is_open(people: pa.Table, tmp_path: Path) -> None:
+    (point,) = left_open(people, tmp_path, t=1.0)
+    assert point.words.startswith("In 1 group of 3 all records have the same pay")
+    assert (point.option, point.value) == ("l", "2")
+
+
+def test_two_kept_columns_that_single_records_out_together_are_open(people: pa.Table, tmp_path: Path) -> None:
+    people = people.append_column("admitted", pa.array([f"2023-0{1 + row % 4}-01" for row in range(ROWS)]))
+    people = people.append_column("left", pa.array([f"2023-1{row // 6 % 4}-01" for row in range(ROWS)]))
+    kept = {"insensitive": ["admitted", "left"], "l": 2}
+    (point,) = left_open(people, tmp_path, **kept)
+    assert point.words == (
+        "admitted and left are released unchanged: 8 of 24 records have a pair of values that no other has. "
+        "Whoever knows both finds them."
+    )
+    assert (point.option, point.value) == ("quasi", "admitted")
+
+
+def test_one_gap_in_a_kept_column_is_open(people: pa.Table, tmp_path: Path) -> None:
+    people = people.append_column("ward", pa.array([None, *["general"] * (ROWS - 1)]))
+    (point,) = left_open(people, tmp_path, l=2, insensitive=["ward"])
+    assert point.words == "ward is released unchanged: 1 of 24 records share their value with fewer than 4 others."
+
+
+def test_a_kept_value_of_many_records_of_few_people_is_open(people: pa.Table, tmp_path: Path) -> None:
+    people = people.append_column("person", pa.array([row // 2 for row in range(ROWS)]))
+    people = people.append_column("ward", pa.array(["burns"] * 6 + ["general"] * (ROWS - 6)))
+    asked = {"l": 2, "k": 4, "person": "person", "insensitive": ["ward"]}
+    made = certificate(people, tmp_path, **asked)
+    assert open_points(tmp_path / "release", made) == []  # six rows
+    pq.write_table(people, tmp_path / "people.parquet")
+    plan = Request.of(
+        str(tmp_path / "people.parquet"), {"quasi": ["age"], "confidential": ["pay"], "drop": ["code"], **asked}
+    )
+    (tmp_path / "plan.toml").write_text(plan_text(plan, tmp_path, {}), encoding="utf-8")
+    (point,) = open_points(tmp_path / "release", made, tmp_path / "plan.toml")
+    assert (
+        point.words == "ward is released unchanged: 6 of 24 records share their value with fewer than 3 other people."
     )

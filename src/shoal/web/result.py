@@ -6,13 +6,19 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-import pyarrow.compute as pc
+import numpy as np
+from numpy.typing import NDArray
 
+from shoal.data.columns import Ints, value_codes
+from shoal.data.sources import table_source
+from shoal.data.table import read_table
 from shoal.errors import InputError
 from shoal.pages.words import count, number, percent
+from shoal.request.plan import read_plan
 from shoal.request.request import Request
 from shoal.verification.certificate import LARGEST
 from shoal.verification.release_files import ReleaseFolder
@@ -22,6 +28,7 @@ from shoal.web.jobs import Job
 from shoal.web.wording import for_people
 
 RELEASE = "release"
+MOST_PAIRED = 8  # kept columns whose pairs are counted, those with the most values
 
 
 @dataclass(frozen=True)
@@ -43,15 +50,18 @@ class OpenPoint:
     value: str  # for it
 
 
-def open_points(release: Path, certificate: Mapping[str, Any]) -> list[OpenPoint]:
-    """What keeps a release from being called safe to hand out; none: all that was to be promised is."""
+def open_points(release: Path, certificate: Mapping[str, Any], plan: Path | None = None) -> list[OpenPoint]:
+    """What keeps a release from being called safe to hand out; none: all that was to be promised is.
+
+    With the plan that made it, kept values are counted in the people or households that have them.
+    """
     promises = certificate["promises"]
-    rare = rare_values(release, certificate["seal"]) if certificate["kind"] == "table" else ()
+    rare = rare_values(release, certificate["seal"], plan) if certificate["kind"] == "table" else ()
     return [
         *_no_crowd(promises["anonymity"]),
         *_found_beyond_crowd(certificate),
         *_unwatched(promises),
-        *_singling_out(promises, certificate["stated"], rare),
+        *_singling_out(certificate["stated"], rare),
     ]
 
 
@@ -63,14 +73,15 @@ def _no_crowd(anonymity: Mapping[str, Any]) -> list[OpenPoint]:
 
 
 def _unwatched(promises: Mapping[str, Any]) -> list[OpenPoint]:
-    """Confidential columns of which nothing was asked."""
+    """Confidential columns of which nothing was asked, or so little that groups with one value keep it."""
     diversity = promises["diversity"]
     asked = diversity["l"] is not None or any(promises.get(name) for name in ("closeness", "likeness"))
-    if asked or not diversity["columns"]:
+    columns = [column for column in diversity["columns"] if not asked or column["single_valued_groups"]]
+    if not columns:
         return []
-    words = " ".join(map(_unwatched_in_words, diversity["columns"]))
-    names = [column["column"] for column in diversity["columns"]]
-    constant = next((column["column"] for column in diversity["columns"] if column["values"] < 2), None)
+    words = " ".join(map(_unwatched_in_words, columns))
+    names = [column["column"] for column in columns]
+    constant = next((column["column"] for column in columns if column["values"] < 2), None)
     if constant is not None:
         return [OpenPoint(words, f"Leave {constant} out", "drop", constant)]
     return [OpenPoint(words, f"Ask for 2 different values of {' and of '.join(names)} in every group", "l", "2")]
@@ -102,43 +113,86 @@ def _found_beyond_crowd(certificate: Mapping[str, Any]) -> list[OpenPoint]:
     return [OpenPoint(words, f"Ask for crowds of {2 * k:,}", "k", str(2 * k))]
 
 
-@cache
-def rare_values(release: Path, seal: str) -> tuple[tuple[str, str, int], ...]:
-    """Of columns released unchanged: name, role, and how many records have a value that too few others have.
+@dataclass(frozen=True)
+class RareValues:
+    """Columns that are released unchanged, and how many records have values that too few others have."""
 
-    Whoever knows a kept value should still find a crowd; a confidential one is known to few, but must not be unique.
-    `seal` stands for the content of the release.
+    columns: tuple[str, ...]  # one, or two together
+    role: str
+    records: int
+    rows: int  # of so many
+    fewest: int  # that should have each value
+    units: str  # of what
+
+
+@cache
+def rare_values(release: Path, seal: str, plan: Path | None = None) -> tuple[RareValues, ...]:
+    """What of the columns that are released unchanged singles records out; the worst pair only where no column does.
+
+    Whoever knows a kept value should still find a crowd; a confidential one is known to few, but must not be unique,
+    nor two kept ones together. `seal` stands for the content of the release.
     """
     folder = ReleaseFolder(release)
     promises = json.loads(folder.read("certificate.json", LARGEST))["promises"]
     roles = {column["name"]: column["role"] for column in promises["columns"]}
-    table, k = read_released_table(folder, promises["columns"]), promises["anonymity"]["k"] or 2
+    k, units = promises["anonymity"]["k"] or 2, "record"
+    known = {"insensitive": k, "confidential": 2}
+    unchanged = [name for name, role in roles.items() if role in known]
+    if not unchanged:
+        return ()
+    table, unit = read_released_table(folder, promises["columns"]), None
+    asked = read_plan(plan) if plan is not None and plan.is_file() else None
+    recoded = () if asked is None else asked.columns.recode or ()
+    if asked is not None and asked.promises.unit is not None and not set(recoded) & set(unchanged):
+        table = read_table(table_source(asked.source, asked.reading), [asked.promises.unit, *unchanged]).data
+        unit, units = value_codes(table[asked.promises.unit]), asked.promises.units
+    codes = {name: value_codes(table[name]) for name in unchanged}
     found = []
-    for name, fewest in ((name, {"insensitive": k, "confidential": 2}.get(role)) for name, role in roles.items()):
-        if fewest is not None:
-            counts = pc.value_counts(table[name].drop_null()).field("counts").to_numpy()
-            found.append((name, roles[name], int(counts[counts < fewest].sum())))
-    return tuple(found)
+    for name, of in codes.items():
+        there = table[name].is_valid().to_numpy() if roles[name] == "confidential" else np.ones(len(of), dtype=bool)
+        few = _with_fewer(of, unit, known[roles[name]]) & there
+        found.append(RareValues((name,), roles[name], int(few.sum()), len(of), known[roles[name]], units))
+    kept = sorted((name for name in codes if roles[name] == "insensitive"), key=lambda name: -int(codes[name].max()))
+    pairs: list[RareValues] = []
+    if not any(one.records for one in found):
+        for pair in combinations(kept[:MOST_PAIRED], 2):
+            few = _with_fewer(_together(*(codes[name] for name in pair)), unit, 2)
+            pairs.append(RareValues(pair, "insensitive", int(few.sum()), len(few), 2, units))
+    found += sorted(pairs, key=lambda one: -one.records)[:1]
+    return tuple(one for one in found if one.records)
 
 
-def _singling_out(
-    promises: Mapping[str, Any], stated: Mapping[str, Any], rare: Sequence[tuple[str, str, int]]
-) -> list[OpenPoint]:
+def _together(one: Ints, other: Ints) -> Ints:
+    pairs: Ints = np.unique(one * (int(other.max()) + 1) + other, return_inverse=True)[1]
+    return pairs
+
+
+def _with_fewer(codes: Ints, unit: Ints | None, fewest: int) -> NDArray[np.bool_]:
+    """The records whose value fewer than so many records have, or fewer units."""
+    having = codes if unit is None else np.unique(np.stack([codes, unit]), axis=1)[0]
+    return np.bincount(having, minlength=int(codes.max()) + 1)[codes] < fewest
+
+
+def _singling_out(stated: Mapping[str, Any], rare: Sequence[RareValues]) -> list[OpenPoint]:
     allowed = (stated.get("report") or {}).get("figures", {}).get("allowed", ())
     points = [
         OpenPoint(f"{name} is released unchanged and singles records out.", f"Leave {name} out", "drop", name)
         for name in allowed
     ]
-    for name, role, records in rare:
-        if not records or name in allowed:
-            continue
-        who, k = f"{records:,} of {count(promises['rows'], 'record')}", promises["anonymity"]["k"] or 2
-        if role == "confidential":
-            words = f"{name} is released unchanged: {who} have a value that no other has. Whoever knows it finds them."
-        else:
-            words = f"{name} is released unchanged: {who} share their value with fewer than {count(k - 1, 'other')}."
-        points.append(OpenPoint(words, f"Protect {name} too", "quasi", name))
-    return points
+    return points + [_rare_in_words(one) for one in rare if one.columns[0] not in allowed]
+
+
+def _rare_in_words(rare: RareValues) -> OpenPoint:
+    name, who = rare.columns[0], f"{rare.records:,} of {count(rare.rows, 'record')}"
+    if len(rare.columns) > 1:
+        both = f"{' and '.join(rare.columns)} are released unchanged"
+        words = f"{both}: {who} have a pair of values that no other has. Whoever knows both finds them."
+    elif rare.role == "confidential":
+        words = f"{name} is released unchanged: {who} have a value that no other has. Whoever knows it finds them."
+    else:
+        fewer = count(rare.fewest - 1, "other") if rare.units == "record" else f"{rare.fewest - 1:,} other {rare.units}"
+        words = f"{name} is released unchanged: {who} share their value with fewer than {fewer}."
+    return OpenPoint(words, f"Protect {name} too", "quasi", name)
 
 
 def mended(plan: Request, option: str, value: str) -> Request:

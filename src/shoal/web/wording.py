@@ -63,7 +63,7 @@ _WORDING = tuple(
         (r'write role = "weight"', "choose it as the sampling weight"),
         (
             r"looks like codes for missing values: missing_codes = \[(.*)\]; if they are values, leave that out",
-            r"\1 counts as missing; if it is a value, clear Missing codes under More about this column",
+            r"read as missing: \1; if that is wrong, clear Missing codes under More about this column",
         ),
         (r" \(--[a-z-]+\)", ""),
         (r" (?:with|in) --[a-z-]+(?:(?:,| and) --[a-z-]+)*", ""),

@@ -40,7 +40,7 @@ function summarise() {
   run.disabled = !has("quasi");
   summary.textContent = run.disabled
     ? "Choose Protect for at least one column that others may know of a person."
-    : `${inWords(has("quasi"), "column")} protected, ${kept} released as ${kept === 1 ? "it is" : "they are"}, ${partsNamed()}${has("drop")} left out.${withheld()}`;
+    : `${inWords(has("quasi"), "column")} protected, ${kept} released as ${kept === 1 ? "it is" : "they are"}, ${partsNamed()}${has("drop") || "none"} left out.${withheld()}`;
 }
 
 /** What only some choices need to know: how strong, how frequent. */
