@@ -32,16 +32,16 @@ from shoal.results.summary import (
 OTHER = "other"
 LONGEST_LABEL = 100  # characters of a concept's name
 # Names of parameters: of the vector space, the method and the sketch, and what is stated of columns.
-NAMES = frozenset(
-    """
-    drop_stop_words form items language max_terms min_df min_letters p stem terms_per_document vector_space
-    weighting wordnet
-    attribute_groups blocks components correlated delta generalised_to k mapping masking max_components method
-    microaggregation ontology random_state refine roles sketch time_budget weights
-    after calibrated categories coarsen column constant dates diversity kept largest_adjustment medians_of missing
-    recoded rounded_to sampling_weights seal step total_change treated whole_numbers
-    """.split()
-)
+NAMES = frozenset((
+    "drop_stop_words", "form", "items", "language", "max_terms", "min_df", "min_letters", "p", "stem",
+    "terms_per_document", "vector_space", "weighting", "wordnet",
+    "attribute_groups", "blocks", "components", "correlated", "delta", "generalised_to", "k", "mapping", "masking",
+    "max_components", "method", "microaggregation", "ontology", "random_state", "refine", "roles", "sketch",
+    "time_budget", "weights",
+    "after", "calibrated", "categories", "coarsen", "column", "constant", "dates", "diversity", "kept",
+    "largest_adjustment", "medians_of", "missing", "recoded", "rounded_to", "sampling_weights", "seal", "step",
+    "total_change", "treated", "whole_numbers",
+))  # fmt: skip
 _NUMBER = r"-?\d{1,15}(\.\d{1,15})?(e[+-]?\d{1,3})?"
 _METHODS = (
     *map(re.escape, IN_WORDS.values()),

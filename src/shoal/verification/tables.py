@@ -20,15 +20,16 @@ from shoal.verification.parquet import check_memory, layout_of, parquet_file
 from shoal.verification.promises import (
     Counts,
     GroupCounts,
+    Units,
     check_rows,
     columns_as_promised,
     crowd_claims,
     gaps_as_promised,
     rows_as_promised,
+    unit_claims,
     visible_claims,
 )
 from shoal.verification.release_files import Refused, ReleaseFolder, owned_by_arrow
-from shoal.verification.units import Units, unit_claims
 from shoal.verification.values import DistinctValues, bounds_of_copy
 
 TABLE_FILES = ("table.csv", "table.tsv", "table.csv.gz", "table.tsv.gz", "table.parquet")
