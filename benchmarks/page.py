@@ -417,7 +417,8 @@ TABLES = (
         "Sanitizer: what searches lose and still betray",
         "400 declassified documents with the policy of EO 13526; the reviewer accepts every proposed block, or the"
         " densest half. Means of the queries' changes with 95 % intervals: -75 is a query that finds nothing any "
-        "more. Utility queries (IL) are made from subject lines, risk queries from the topics of the policy and the terms that set a marking apart. *Original first*: a search with the words that are "
+        "more. Utility queries (IL) are made from subject lines, risk queries from the topics of the policy and the "
+        "terms that set a marking apart. *Original first*: a search with the words that are "
         "left, among the 400 originals. *Named*: with confidence, and for how many texts whose original was taken "
         "out. The paper's figures are for 49 cables and other queries.",
     ),
