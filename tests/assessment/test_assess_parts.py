@@ -135,7 +135,7 @@ def test_parts_that_were_not_protected_are_refused(parts: Path, made: Protected,
 def test_a_table_in_one_file_is_not_looked_for_in_parts(parts: Path, tmp_path: Path) -> None:
     people().to_csv(tmp_path / "people.csv", index=False)
     made = protect(tmp_path / "people.csv", 4, tmp_path / "release", roles=ROLES, method=METHOD)
-    with pytest.raises(InputError, match="made of one table, and the original are 3"):
+    with pytest.raises(InputError, match="made from one table, and the original has 3 parts"):
         assess(f"{parts}/*.csv", made.folder)
 
 

@@ -155,7 +155,9 @@ def _by_mapping(original: Original, mapping: PrivateMapping) -> Ints:
     if mapping.in_parts:
         return original.original_rows(mapping.names)
     if len(original.parts) > 1:
-        raise InputError(f"the release was made of one table, and the original are {len(original.parts)}; give that")
+        raise InputError(
+            f"the release was made from one table, and the original has {len(original.parts)} parts; give the table"
+        )
     try:
         rows = np.asarray(mapping.names.cast(pa.int64())) - 1
     except pa.ArrowException:
@@ -343,7 +345,7 @@ def _labels_related(before: pa.ChunkedArray, after: pa.ChunkedArray) -> bool | N
 def control_records(source: Any, pair: AlignedTables) -> tuple[NumericTable, tuple[str, ...]]:
     """The numbers that are compared, of the control table, and what makes it less of a control."""
     if not pair.numbers:
-        raise InputError("control records are for attacks on numbers, and no column of numbers is compared; leave them")
+        raise InputError("control records are for attacks on numbers, and no numbers are compared; leave them out")
     table = read_original(source).data
     for name in pair.numbers:
         if name not in table.column_names:

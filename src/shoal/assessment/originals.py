@@ -134,7 +134,7 @@ def named_contents(source: Any, columns: dict[str, str | None], parts: bool) -> 
     """Texts or baskets one by one, each with its name in the private mapping."""
     if not parts:
         if isinstance(source, str | os.PathLike) and in_parts(source):
-            raise InputError(f"the release was made of one collection, and {shown(source)} are parts; give that one")
+            raise InputError(f"the release was made from one collection, not from {shown(source)}; give the collection")
         for document in source if isinstance(source, Corpus) else Corpus(source, **columns):
             yield document.id, document.content
         return

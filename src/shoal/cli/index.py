@@ -102,7 +102,7 @@ def create(
     if not 0 <= embargo < 1:
         raise InputError(f"--embargo {embargo:g} must be a similarity from 0 to below 1; 0 is no embargo")
     if k is not None and release is not None:
-        raise InputError(f"-k {k} is for documents alone: with --from the index has the k of the release; leave it out")
+        raise InputError(f"-k {k} cannot be given with --from: the index takes the k of the release; leave it out")
     say_if_kernels_compile()
     with (
         resumable(),

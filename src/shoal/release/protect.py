@@ -287,7 +287,7 @@ def _earlier(asked: Publication, private: Path, release: Path) -> Earlier:
     """The release that is followed, read and verified; it must not be replaced by the one that follows."""
     folder, beside = asked.after, asked.earlier_private
     if folder is None:
-        raise InputError("the private side of an earlier release is given alone; name that, too", "after")
+        raise InputError("the private side of an earlier release needs that release as well; name it", "after")
     places = {Path(folder).resolve(), (private_beside(Path(folder)) if beside is None else Path(beside)).resolve()}
     if places & {private.resolve(), release.resolve()}:
         raise InputError("the earlier release and its private side must stay as they are; choose other folders")
@@ -303,7 +303,7 @@ def _check_following(options: TableOptions, whole: bool, weighted: bool) -> None
     if options.id_column is None:
         raise InputError("matching records across releases needs an id column; name it", "id_column")
     if weighted:
-        raise InputError("a release that follows another has no weights: they would change; leave it out", "weight")
+        raise InputError("a release that follows another cannot keep weights; leave them out", "weight")
     promises = options.promises
     others = (promises.t, promises.beta, promises.unit, promises.k_column)
     if promises.diversity != DISTINCT or any(asked is not None for asked in others):

@@ -47,7 +47,7 @@ class AssessOptions:
         see="methods/utility.md#models-from-tables",
     )
     ontology: Any = table_option(
-        "How close labels are to the trained attacker: a hierarchy for all columns, or COLUMN=FILE.",
+        "How the trained attacker compares labels: a hierarchy for all columns, or COLUMN=FILE.",
         Files(),
         of=(TABLES, DOCUMENTS),
         otherwise="labels are equal or not",

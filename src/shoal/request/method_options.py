@@ -103,9 +103,9 @@ class MethodOptions:
         commands=EXPLORE,
     )
     components: int | None = sketch_option("Crowd sketches: numbers in each sketch.", Whole(), otherwise="512")
-    delta: float | None = sketch_option("Delta sketches: least variance of every attribute.", Number())
+    delta: float | None = sketch_option("Delta sketches: smallest variance of every attribute.", Number())
     max_components: int | None = sketch_option(
-        "Delta and k-variance sketches: most numbers in a sketch.", Whole(), otherwise="1024, 64"
+        "Delta and k-variance sketches: largest number of components.", Whole(), otherwise="1024, 64"
     )
     key: Any = sketch_option(
         "File with the secret key, so that sketches of several releases can be compared.",

@@ -315,7 +315,7 @@ class GroupPromises:
         role="household",
     )
     pseudonym: bool = promise_option(
-        "Release a new number for each person or household: rows that belong together can be told.",
+        "Release a new number for each person or household, which shows whose rows belong together.",
         Switch(),
         default=False,
         of=(TABLES,),

@@ -91,7 +91,7 @@ def redact(
     hidden = private_beside(release) if private is None else Path(private)
     check_places(folder.path, release, hidden, force)
     if background is not None and reidentification is None:
-        raise InputError("a background is for a rate of re-identification; give both", option="reidentification")
+        raise InputError("a background needs a rate of re-identification; give both", option="reidentification")
     with _rest_decided(folder, accept_rest):
         planned, found = _planned(folder, reidentification, background)
         return _released(folder, planned, found, (release, hidden), sealing, form, pdf_bars)

@@ -64,7 +64,7 @@ def open_explored(
     if not opened.whole:
         raise InputError("an exploration reads one table, and these are parts; give one of them, as a sample")
     if request.publication.after is not None:
-        raise InputError("a release that follows another keeps its crowds: nothing can be varied; protect it", "after")
+        raise InputError("a release that follows another keeps its crowds: nothing to explore; use protect", "after")
     options = table_options(request, choices)
     table = read_table(opened.parts[0], verbatim=reading_plan(opened.roles, options).verbatim)
     left_out = {*MADE, *vars(request.reading)}

@@ -39,7 +39,7 @@ class Published:
         if rows.shape[0] != len(sizes):
             raise InputError(f"{rows.shape[0]} rows with {len(sizes)} sizes; give every row the size of its group")
         if len(sizes) and sizes.min() < 1:
-            raise InputError(f"a group of {sizes.min()} documents; the least is 1")
+            raise InputError(f"a group has {sizes.min()} documents; each needs at least 1")
         if self.n_documents < sizes.sum():
             raise InputError(
                 f"n_documents={self.n_documents} is less than the {sizes.sum()} documents of the groups; pass all of "

@@ -73,7 +73,7 @@ def _text(rows: pa.Table, dialect: Dialect) -> bytes:
     try:
         encoded = text.encode("utf-16-le" if dialect.encoding == "utf-16" else dialect.encoding)
     except UnicodeError:
-        raise InputError(f"the release has letters that {dialect.encoding} has not; save the input as UTF-8") from None
+        raise InputError(f"the release has letters that {dialect.encoding} lacks; save the input as UTF-8") from None
     return codecs.BOM_UTF16_LE + encoded if dialect.encoding == "utf-16" else encoded
 
 

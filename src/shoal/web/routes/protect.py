@@ -88,7 +88,7 @@ async def protect_as_tried(
     by_name = {outcome.trial.name: outcome for outcome in await run_in_threadpool(tried, job.work)}
     plan = plan_of_job(job)
     if form.text("trial") not in by_name or plan is None:
-        raise InputError("this protection has not been tried; choose one of the map")
+        raise InputError("this protection has not been tried; choose one on the map")
     kind = str((job.result or {}).get("kind", "numbers"))
     made = await worker.call(trial_plan, plan, by_name[form.text("trial")].trial, kind)
     started = await start_release(made, workspace, jobs, str(job.about["upload"]))
