@@ -18,7 +18,7 @@ from tests.index.server.api import BINARY, Api
 from tests.index.server.processes import servers
 
 AT_ONCE = 50
-MOST = 1 << 30  # bytes of memory
+MOST = 800 << 20  # bytes of memory
 LARGE = 15 << 20  # bytes of a document
 
 

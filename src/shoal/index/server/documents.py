@@ -34,12 +34,13 @@ RETIRED = "this representative is retired; fetch the groups again and choose ano
 ERASED_AT_ONCE = 500
 MOST = 16_384  # records of a page
 PAGE_BYTES = 8 << 20
+Content = tuple[bytes | memoryview, bytes | memoryview]  # of a document: ciphertext and record
 COLUMNS = (records.c.document, records.c.number, records.c.content, documents.c.owner, documents.c.representative)
 RECORDS: Any = select(*COLUMNS).select_from(records.outerjoin(documents, documents.c.id == records.c.document))
 
 
 def store_documents(
-    write: WriteTransaction, contents: Sequence[tuple[bytes, bytes]], groups: Sequence[str | None], limits: Limits
+    write: WriteTransaction, contents: Sequence[Content], groups: Sequence[str | None], limits: Limits
 ) -> list[Answer]:
     """Store ciphertexts with their records, each in a group if it is in use; returns their ids and groups."""
     if write.state.k is None:

@@ -115,7 +115,7 @@ class Gate:
             )
         turns = self._writers if scope["method"] in ("POST", "DELETE") else self._readers
         with self._bodies.share(account.id) as take, self._answers.share(account.id) as take_answer:
-            body = b""
+            body = bytearray()
             if has_body:
                 most = self._limits.body_bytes_of(scope["path"])
                 body = await read_body(receive, headers.get(b"content-length"), self._limits, most, take)
@@ -195,7 +195,7 @@ class Buffer:
 
 async def read_body(
     receive: Receive, declared: str | None, limits: Limits, most: int, take: Callable[[int], None] = lambda size: None
-) -> bytes:
+) -> bytearray:
     """The whole body; one that is too large or too slow is refused as soon as that is certain.
 
     `take` is called with the number of bytes as they come in.
@@ -203,22 +203,23 @@ async def read_body(
     too_large = Problem(413, f"the body is larger than {most} bytes; send less at once")
     if declared is not None and declared.isdecimal() and int(declared) > most:
         raise too_large
-    parts: list[bytes] = []
-    size, since, more = 0, time.monotonic(), True
+    body = bytearray()  # parts that are joined at the end would be in memory twice
+    since, more = time.monotonic(), True
     while more:
-        left = since + limits.body_seconds + size / limits.body_rate - time.monotonic()
+        left = since + limits.body_seconds + len(body) / limits.body_rate - time.monotonic()
         try:
             message = await asyncio.wait_for(receive(), max(left, 0))
         except TimeoutError:
             raise Problem(408, "the body came in too slowly; send it faster, or in a smaller document") from None
         if message["type"] == "http.disconnect":
             raise Problem(400, "the connection was closed before the body had come in; send it again")
-        parts.append(message.get("body", b""))
-        take(len(parts[-1]))
-        size, more = size + len(parts[-1]), message.get("more_body", False)
-        if size > most:
+        part = message.get("body", b"")
+        take(len(part))
+        body += part
+        more = message.get("more_body", False)
+        if len(body) > most:
             raise too_large
-    return b"".join(parts)
+    return body
 
 
 def answer_to(problem: Problem) -> JSONResponse:

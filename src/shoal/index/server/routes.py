@@ -287,7 +287,7 @@ def put_batch(caller: User) -> Response:
     return caller.write(operation, 201)
 
 
-def _parsed(body: bytes, largest: int) -> tuple[list[schemas.DocumentSent], list[tuple[bytes, bytes]]]:
+def _parsed(body: bytearray, largest: int) -> tuple[list[schemas.DocumentSent], list[documents.Content]]:
     """The documents of a batch: ciphertext and record of each."""
     end_of_line = body.find(b"\n", 0, LONGEST_LINE)
     line, rest = body[: max(end_of_line, 0)], memoryview(body)[end_of_line + 1 :]
@@ -297,13 +297,13 @@ def _parsed(body: bytes, largest: int) -> tuple[list[schemas.DocumentSent], list
         raise Problem(422, f"the first line of the batch is not valid: {error.errors()[0]['msg']}") from None
     if sum(document.bytes + document.record for document in sent) != len(rest):
         raise Problem(422, "the lengths in the first line do not add up to what follows; send the batch again")
-    contents: list[tuple[bytes, bytes]] = []
+    contents: list[documents.Content] = []
     start = 0
     for document in sent:
         if document.bytes > largest:
             raise Problem(413, f"a document of {document.bytes} bytes cannot be stored; send 1 to {largest}")
         middle, end = start + document.bytes, start + document.bytes + document.record
-        contents.append((bytes(rest[start:middle]), bytes(rest[middle:end])))
+        contents.append((rest[start:middle], rest[middle:end]))
         start = end
     return sent, contents
 

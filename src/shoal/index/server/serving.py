@@ -7,10 +7,12 @@ connection that sends no request keeps nobody out.
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import ipaddress
 import socket
 import ssl
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,6 +31,7 @@ HEADER_SECONDS = 10.0
 KEEP_ALIVE = 30  # seconds
 SHUTDOWN = 20  # seconds for requests that are being answered
 BACKLOG = 1_024
+M_MMAP_THRESHOLD, LARGE_BLOCK = -3, 1 << 17  # of malloc.h; bytes
 MAX_CONNECTIONS = 500  # for another, the one that is idle the longest is closed
 
 
@@ -123,6 +126,7 @@ class Binding:
 def serve(store: Store, binding: Binding, limits: Limits, announce: Callable[[str], object]) -> None:
     """Answer requests until SIGTERM or Ctrl-C. The address is announced as soon as it takes connections."""
     binding.check()
+    _return_large_blocks()
     listening = _listening(binding)
     metrics = Metrics(store)
     metrics_port = metrics.serve(binding.metrics) if binding.metrics else 0
@@ -146,6 +150,12 @@ def serve(store: Store, binding: Binding, limits: Limits, announce: Callable[[st
         announce(f"metrics on port {metrics_port}")
     announce(f"serving on {scheme}://{_in_url(binding.host)}:{port}")
     uvicorn.Server(config).run(sockets=[listening])
+
+
+def _return_large_blocks() -> None:
+    """Have glibc give large blocks back as they are freed: it would learn to keep bodies, and fragment around them."""
+    with suppress(AttributeError, OSError):  # another C library
+        ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK)
 
 
 def _listening(binding: Binding) -> socket.socket:
