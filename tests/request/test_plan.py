@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from shoal import InputError, Roles, protect
-from shoal.request.plan import PROPOSAL, plan_text, read_plan, request_of
+from shoal.request.plan import PROPOSAL, plan_text, read_plan, request_of, write_plan
 from shoal.request.request import OPTIONS, Request
 from tests.cli.run import run
 
@@ -54,7 +54,7 @@ def planned(folder: Path, text: str) -> Path:
 
 
 def test_a_plan_is_the_request_it_stands_for(folder: Path) -> None:
-    request = Request.from_toml(planned(folder, PLAN))
+    request = read_plan(planned(folder, PLAN))
     assert request.source == str(folder / "people.csv")
     assert request.given == {
         "k": 4,
@@ -91,14 +91,14 @@ def test_a_request_that_was_written_is_read_again(folder: Path, monkeypatch: pyt
     }
     request = Request.of("people.csv", options)
     (folder / "plans").mkdir()
-    request.to_toml("plans/plan.toml")
-    read = Request.from_toml("plans/plan.toml")
+    write_plan(request, "plans/plan.toml")
+    read = read_plan("plans/plan.toml")
     paths = {"ontology": {' "b" ': "plans/../b.csv"}, "private": "plans/../hidden", "out": "plans/../o"}
     assert read.given == {**request.given, **paths}
     assert Path(read.source).samefile("people.csv")
     with pytest.raises(InputError, match="exists already; give another name, or force"):
-        request.to_toml("plans/plan.toml")
-    request.to_toml("plans/plan.toml", force=True)
+        write_plan(request, "plans/plan.toml")
+    write_plan(request, "plans/plan.toml", force=True)
 
 
 def test_every_option_of_the_command_line_has_a_place_in_a_plan_or_none_for_a_reason() -> None:

@@ -17,6 +17,7 @@ from shoal import load, verify
 from shoal.cli import app
 from shoal.data.formats import subprocess_reader as apart
 from shoal.errors import InputError
+from shoal.request.plan import write_plan
 from shoal.request.request import Request
 from shoal.sample import letters
 from shoal.web.commands import PLAN, protect_command
@@ -55,7 +56,7 @@ def seals(plan: Request) -> tuple[str, str]:
     """Of the release that the command makes, and of the one that the Python makes."""
     command = protect_command(plan)
     if PLAN in command.words:
-        plan.to_toml(PLAN)
+        write_plan(plan, PLAN)
     made = CliRunner().invoke(app, [*command.words, "--json", "--force"])
     assert made.exit_code == 0, made.output
     first = json.loads(made.stdout)["certificate"]["seal"]

@@ -56,19 +56,6 @@ class Request:
         own = {name: options[name] for name in ("k", "attack") if options.get(name) is not None}
         return cls(source, **{name: checked_value(name, value) for name, value in own.items()}, **parts)
 
-    @classmethod
-    def from_toml(cls, path: str | os.PathLike[str]) -> Request:
-        """The request in a plan."""
-        from shoal.request.plan import read_plan
-
-        return read_plan(path)
-
-    def to_toml(self, path: str | os.PathLike[str], force: bool = False) -> None:
-        """Write the request as a plan; an existing file is replaced only with `force`."""
-        from shoal.request.plan import write_plan
-
-        write_plan(self, path, force=force)
-
     @property
     def given(self) -> dict[str, Any]:
         """The options that differ from their defaults, by name."""
