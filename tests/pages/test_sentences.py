@@ -76,9 +76,8 @@ def in_function(function: Callable[..., object]) -> set[str]:
     texts = [
         "".join(str(part.value) if isinstance(part, ast.Constant) else "…" for part in parts) for parts in formatted
     ]
-    return sentences_of(
-        texts + [str(node.value) for node in nodes if isinstance(node, ast.Constant) and id(node) not in inside]
-    )
+    texts += [str(node.value) for node in nodes if isinstance(node, ast.Constant) and id(node) not in inside]
+    return sentences_of([re.sub(r"\{\w+\}", "…", text) for text in texts])
 
 
 def sentences_of(paragraphs: list[str]) -> set[str]:

@@ -14,6 +14,7 @@ from shoal.data.kinds.inspection import inspect
 from shoal.data.private_files import PRIVATE_FOLDER
 from shoal.data.sources import table_source
 from shoal.errors import InputError
+from shoal.language import speaking
 from shoal.pages.board import board_html
 from shoal.release.folders import PUBLIC_FOLDER, check_free, folders_written_aside, private_beside
 from shoal.release.load import load
@@ -32,6 +33,7 @@ def board(
     release: str | os.PathLike[str],
     out: str | os.PathLike[str] | None = None,
     *,
+    lang: str = "en",
     original: Any = None,
     private: str | os.PathLike[str] | None = None,
     person: str | None = None,
@@ -75,7 +77,8 @@ def board(
         check_free(Path(out), force, lambda content: content == [PAGE])
     found = _answers(Path(release), asked, reading)
     if out is not None:
-        page = board_html(found)
+        with speaking(asked.lang):
+            page = board_html(found)
         with folders_written_aside((Path(out), PUBLIC_FOLDER if found.audit is None else PRIVATE_FOLDER)) as (aside,):
             (aside / PAGE).write_text(page, encoding="utf-8", newline="\n")
     return found

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
+from shoal.language import N_, _
 from shoal.pages.assessments import verdict
-from shoal.pages.words import guarantee, page, percent, value_promises
+from shoal.pages.words import guarantee, number, page, percent, said, value_promises
 from shoal.results.assessment import Board
 from shoal.results.summary import TableFigures
 
 ROLES = {
-    "quasi": "others may know it of a person",
-    "confidential": "what nobody should learn of a person",
-    "insensitive": "called harmless by the owner",
-    "weight": "sampling weight",
-    "unit": "numbers people or households",
+    "quasi": N_("others may know it of a person"),
+    "confidential": N_("what nobody should learn of a person"),
+    "insensitive": N_("called harmless by the owner"),
+    "weight": N_("sampling weight"),
+    "unit": N_("numbers people or households"),
 }
 AS_IT_IS = {
-    "confidential": "released as it is",
-    "insensitive": "released as it is",
-    "weight": "one for each group",
-    "unit": "numbered anew",
+    "confidential": N_("released as it is"),
+    "insensitive": N_("released as it is"),
+    "weight": N_("one for each group"),
+    "unit": N_("numbered anew"),
 }
 TREATED = {
-    "keep": "kept: true in every row",
-    "generalise": "a band, set or concept that the original is in",
-    "blank": "true, or blank",
+    "keep": N_("kept: true in every row"),
+    "generalise": N_("a band, set or concept that the original is in"),
+    "blank": N_("true, or blank"),
 }
 MOST_ESTIMATES = 8  # the worst ones; all are in the assessment
 
@@ -50,33 +51,35 @@ def _column(board: Board, name: str, role: str) -> tuple[str, str, str, str, str
     """Name, who knows it, why that was assumed, what was done, and what is true of its cells."""
     figures = board.summary.figures
     assert isinstance(figures, TableFigures)
-    reason = board.reasons.get(name, "decided by the owner" if board.audit else "")
+    reason = board.reasons.get(name, _("decided by the owner") if board.audit else "")
     cells = next((cells for cells in figures.cells if cells.name == name), None)
     shares = (
         ""
         if cells is None
         else ", ".join(
-            f"{percent(share)} {what}"
+            f"{percent(share)} {_(what)}"
             for what in ("true", "coarser", "changed", "blank")
             if (share := getattr(cells, what))
         )
     )
-    return name, ROLES.get(role, role), reason, _done(board, name, role), shares
+    return name, _(ROLES.get(role, role)), reason, _done(board, name, role), shares
 
 
 def _done(board: Board, name: str, role: str) -> str:
     figures = board.summary.figures
     assert isinstance(figures, TableFigures)
     if role != "quasi":
-        return AS_IT_IS.get(role, "")
+        return _(AS_IT_IS.get(role, ""))
     coarsened = dict(figures.coarsened).get(name)
-    more = "" if coarsened is None else f", then coarsened to classes of {coarsened:,} or more"
+    more = ""
+    if coarsened is not None:
+        more = _(", then coarsened to classes of {least} or more").format(least=number(coarsened))
     treated = dict(figures.treated)
     if name in treated:
-        return TREATED[treated[name]] + more
+        return _(TREATED[treated[name]]) + more
     if not board.summary.promises_k:
-        return board.summary.method + more
+        return said(board.summary.method) + more
     if name in figures.medians_of:
-        return "the middle label of its group" + more
+        return _("the middle label of its group") + more
     is_number = name in {column.name for column in figures.columns}
-    return ("the mean of its group" if is_number else "one value for its whole group") + more
+    return _("the mean of its group" if is_number else "one value for its whole group") + more

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 
+from shoal.language import _, fixed
 from shoal.results.attacks import Rate
 
 DEEP = "#0b5d75"  # contrast 7.3 : 1 on white
@@ -123,28 +124,32 @@ def names(labels: Iterable[str], longest: int = 150, title: str = "") -> Axis:
 
 def amounts(title: str, values: Iterable[float], low: float | None = 0.0, high: float | None = None) -> Axis:
     """An axis of numbers; an end that is not given is a round number beyond all values."""
-    return _round_axis(title, list(values), low, high, lambda value, step: f"{value:,.{_digits(step)}f}")
+    return _round_axis(title, list(values), low, high, lambda value, step: fixed(value, f",.{_digits(step)}f"))
 
 
 def counts(title: str, values: Iterable[float]) -> Axis:
     """An axis of whole numbers from 0."""
-    return _round_axis(title, [*values, 1.0], 0.0, None, lambda value, _: f"{value:,.0f}", least_step=1.0)
+    return _round_axis(title, [*values, 1.0], 0.0, None, lambda value, _step: fixed(value, ",.0f"), least_step=1.0)
 
 
 def shares(title: str, values: Iterable[float], high: float | None = None) -> Axis:
     """An axis of percentages from 0."""
-    return _round_axis(title, list(values), 0.0, high, lambda value, step: f"{100 * value:.{_digits(100 * step)}f}%")
+    return _round_axis(title, list(values), 0.0, high, lambda share, step: _percent(100 * share, _digits(100 * step)))
 
 
 def quarters(title: str) -> Axis:
     """An axis of percentages from 0 to 100."""
-    return Axis(title, 0, 1, tuple((quarter / 4, f"{25 * quarter}%") for quarter in range(5)))
+    return Axis(title, 0, 1, tuple((quarter / 4, _percent(25 * quarter)) for quarter in range(5)))
 
 
 def logarithms(title: str, values: Sequence[int], labelled: Iterable[int]) -> Axis:
     """An axis of the decimal logarithms of counts."""
     low, high = math.log10(min(values)), math.log10(max(values))
-    return Axis(title, low, max(high, low + 1e-9), tuple((math.log10(value), f"{value:,}") for value in labelled))
+    return Axis(title, low, max(high, low + 1e-9), tuple((math.log10(value), fixed(value, ",")) for value in labelled))
+
+
+def _percent(value: float, digits: int = 0) -> str:
+    return fixed(value, f".{digits}f") + _("%")
 
 
 def _round_axis(
@@ -331,7 +336,7 @@ def _n(value: float) -> str:
 def rates_with_intervals(rates: Sequence[tuple[str, Rate]], title: str) -> str:
     """A dot and a bar for each rate, and a light mark for what it would be without the release."""
     marks: list[Mark] = []
-    for row, (_, rate) in enumerate(rates):
+    for row, (_name, rate) in enumerate(rates):
         without = rate.baseline if rate.control is None else rate.control
         low = without if rate.control_low is None else rate.control_low
         high = without if rate.control_high is None else rate.control_high
@@ -363,7 +368,7 @@ def before_and_after(edges: Sequence[float], before: Sequence[float], after: Seq
     marks: list[Mark] = [Block(start, 0, end, share, SAND) for start, end, share in bins]
     # A step needs the last edge too, at the height of the last bin.
     marks.append(Line(list(zip(edges, (*after, after[-1]), strict=True)), DEEP, 2.5, steps="after"))
-    legend = (("before", Line((), SAND, 12)), ("after", Line((), DEEP, 2.5)))
+    legend = ((_("before"), Line((), SAND, 12)), (_("after"), Line((), DEEP, 2.5)))
     across = replace(amounts(x, (), low=edges[0], high=edges[-1]), grid=False)
     return chart(across, shares(y, (*before, *after)), marks, 220, legend=legend)
 
@@ -372,19 +377,19 @@ def bars_before_and_after(labels: Sequence[str], before: Sequence[float], after:
     """Two bars for each name: above what was, below what became of it."""
     marks = [Block(0, row - BAR, share, row, SAND) for row, share in enumerate(before)]
     marks += [Block(0, row, share, row + BAR, DEEP) for row, share in enumerate(after)]
-    legend = [(words, Line((), colour, 12)) for words, colour in (("before", SAND), ("after", DEEP))]
+    legend = [(words, Line((), colour, 12)) for words, colour in ((_("before"), SAND), (_("after"), DEEP))]
     return chart(shares(x, (*before, *after)), names(labels), marks, 28.0 * len(labels), legend=legend)
 
 
 def shares_before_and_after(pairs: Sequence[tuple[str, Interval | None, Interval | None]], title: str) -> str:
     """For each name two shares with their intervals: above what was, below what became of it."""
     marks: list[Mark] = []
-    for row, (_, *both) in enumerate(pairs):
+    for row, (_name, *both) in enumerate(pairs):
         for interval, place, colour in zip(both, (row - 0.17, row + 0.17), (SAND, DEEP), strict=True):
             if interval is not None:
                 value, low, high = interval
                 marks += [Line([(max(0.0, low), place), (high, place)], colour, 3), Dot(value, place, colour)]
     highest = [interval[2] for _, *both in pairs for interval in both if interval]
-    legend = [(words, Dot(0, 0, colour)) for words, colour in (("before", SAND), ("after", DEEP))]
+    legend = [(words, Dot(0, 0, colour)) for words, colour in ((_("before"), SAND), (_("after"), DEEP))]
     labels = names((name for name, *_ in pairs), 300)
     return chart(shares(title, highest), labels, marks, 28.0 * len(pairs), legend=legend, width=600)

@@ -7,8 +7,9 @@ import math
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
+from shoal.language import N_, _, speaking
 from shoal.pages import charts
-from shoal.pages.words import aside, count, guarantee, number, page, percent
+from shoal.pages.words import aside, capitalised, count, guarantee, number, page, percent, said
 from shoal.results.summary import CellShares, ColumnChange, Distances, SketchFigures, Summary, TermUse, TextColumn
 
 # How each format is read without Shoal: the import, and the call on a path.
@@ -18,14 +19,20 @@ _READERS = {
     ".txt": ("from pathlib import Path", 'Path({path}).read_text(encoding="utf-8").splitlines()'),
 } | dict.fromkeys((".csv", ".csv.gz", ".tsv", ".tsv.gz"), ("import pandas", "pandas.read_csv({options})"))
 _DTYPES = {"string": "str", "double": "float64", "int64": "int64"}
-CELL_COLOURS = {"true": charts.DEEP, "coarser": "#7fb2c1", "changed": charts.SAND, "blank": "#e3e9ec"}
+CELL_COLOURS = {
+    N_("true"): charts.DEEP,
+    N_("coarser"): "#7fb2c1",
+    N_("changed"): charts.SAND,
+    N_("blank"): "#e3e9ec",
+}
 _MOST_SIZE_BARS = 14
 _MOST_BARS = 20
 
 
 def release_pages(summary: Summary) -> dict[str, str]:
     """The pages of a release by their names."""
-    return {"report.html": report_html(summary), "README.md": readme_text(summary)}
+    with speaking(summary.language):
+        return {"report.html": report_html(summary), "README.md": readme_text(summary)}
 
 
 def report_html(summary: Summary) -> str:
@@ -66,7 +73,7 @@ def _loading(summary: Summary) -> str:
     """Python lines that read every data file of the release without Shoal."""
     imports: dict[str, None] = {}
     calls: dict[str, str] = {}
-    names = [name for name, _ in summary.files]
+    names = [name for name, _meaning in summary.files]
     for name in ["table.parquet"] if "table.parquet" in names else names:  # of a table and its copy, the table
         path = PurePosixPath(name)
         if (kind := "".join(path.suffixes)) in _READERS:
@@ -100,17 +107,17 @@ def _text_options(path: str, columns: Sequence[TextColumn]) -> str:
 
 def group_sizes(summary: Summary) -> charts.Picture:
     """How many groups have each size."""
-    groups = sum(many for _, many in summary.group_sizes)
+    groups = sum(many for _size, many in summary.group_sizes)
     smallest, largest = summary.group_sizes[0][0], summary.group_sizes[-1][0]
     bars = _size_bars(summary.group_sizes, summary.k)
-    description = (
-        f"Bar chart of group sizes: {count(groups, 'group')}, "
-        f"the smallest of {count(smallest, summary.figures.record)}, the largest of {number(largest)}."
+    description = _("Bar chart of group sizes: {groups}, the smallest of {smallest}, the largest of {largest}.").format(
+        groups=count(groups, "group"), smallest=count(smallest, summary.figures.record), largest=number(largest)
     )
-    heights = charts.counts("Groups", [many for _, many in bars])
-    drawing = charts.upright(bars, f"{summary.figures.record.capitalize()}s in the group", heights)
+    heights = charts.counts(_("Groups"), [many for _size, many in bars])
+    nouns = capitalised(_(summary.figures.record + "s"))
+    drawing = charts.upright(bars, _("{nouns} in the group").format(nouns=nouns), heights)
     rows = tuple((number(size), number(many), number(size * many)) for size, many in summary.group_sizes)
-    header = ("Size of the group", "Groups", f"{summary.figures.record.capitalize()}s in them")
+    header = (_("Size of the group"), _("Groups"), _("{nouns} in them").format(nouns=nouns))
     return charts.picture(drawing, description, header, rows)
 
 
@@ -120,24 +127,28 @@ def lengths(figures: SketchFigures) -> charts.Picture | None:
     if shortest == longest:
         return None
     rows = _binned(figures.lengths, shortest, longest)
-    description = f"Bar chart of the components of sketches, from {number(shortest)} to {number(longest)}."
-    drawing = charts.upright(rows, "Components of the sketch", charts.counts("Sketches", [many for _, many in rows]))
-    header = ("Components", "Sketches")
+    description = _("Bar chart of the components of sketches, from {shortest} to {longest}.").format(
+        shortest=number(shortest), longest=number(longest)
+    )
+    heights = charts.counts(_("Sketches"), [many for _label, many in rows])
+    drawing = charts.upright(rows, _("Components of the sketch"), heights)
+    header = (_("Components"), _("Sketches"))
     return charts.picture(drawing, description, header, ((label, number(many)) for label, many in rows))
 
 
 def distances(measured: Distances, noun: str) -> charts.Picture:
     """How far apart pairs of records are, before and after."""
     starts, ends = measured.edges[:-1], measured.edges[1:]
-    description = f"Two overlaid charts of the distances between pairs of {noun}s, before and after protection."
-    drawing = charts.before_and_after(
-        measured.edges, measured.before, measured.after, f"Distance between two {noun}s", "Share of pairs"
-    )
+    nouns = _(noun + "s")
+    description = _("Two overlaid charts of the distances between pairs of {nouns}, before and after protection.")
+    x, y = _("Distance between two {nouns}").format(nouns=nouns), _("Share of pairs")
+    drawing = charts.before_and_after(measured.edges, measured.before, measured.after, x, y)
     rows = tuple(
-        (f"{number(a)} to {number(b)}", percent(before), percent(after))
+        (_("{low} to {high}").format(low=number(a), high=number(b)), percent(before), percent(after))
         for a, b, before, after in zip(starts, ends, measured.before, measured.after, strict=True)
     )
-    return charts.picture(drawing, description, ("Distance", "Pairs before", "Pairs after"), rows)
+    header = (_("Distance"), _("Pairs before"), _("Pairs after"))
+    return charts.picture(drawing, description.format(nouns=nouns), header, rows)
 
 
 def cells(columns: Sequence[CellShares]) -> charts.Picture | None:
@@ -152,13 +163,15 @@ def cells(columns: Sequence[CellShares]) -> charts.Picture | None:
             start, end = end, end + getattr(column, what)
             blocks.append(charts.Block(start, row - charts.BAR, end, row + charts.BAR, colour))
     drawing = charts.chart(
-        charts.shares("Share of the cells", (), high=1.0),
+        charts.shares(_("Share of the cells"), (), high=1.0),
         charts.names((column.name for column in shown), longest=130),
         blocks,
-        legend=[(what, charts.Line((), colour, 12)) for what, colour in CELL_COLOURS.items()],
+        legend=[(_(what), charts.Line((), colour, 12)) for what, colour in CELL_COLOURS.items()],
     )
-    description = f"Stacked bars of true, coarser, changed and blank cells in {count(len(columns), 'column')}."
-    header = ("Column", "True as shown", "Coarser", "Changed", "Blank")
+    description = _("Stacked bars of true, coarser, changed and blank cells in {columns}.").format(
+        columns=count(len(columns), "column")
+    )
+    header = (_("Column"), _("True as shown"), _("Coarser"), _("Changed"), _("Blank"))
     rows = tuple((one.name, *(percent(getattr(one, what)) for what in CELL_COLOURS)) for one in columns)
     return charts.picture(drawing, description, header, rows)
 
@@ -173,16 +186,19 @@ def spread(columns: Sequence[ColumnChange]) -> charts.Picture | None:
     changed = sorted(kept_by.items(), key=lambda column: -abs(1 - column[1]))[:_MOST_BARS]
     if not changed:
         return None
-    description = f"Bar chart of the spread that {count(len(changed), 'column')} kept, in percent of the spread before."
-    drawing = charts.sideways(changed, charts.shares("Spread kept", [1.0, *(kept for _, kept in changed)]), longest=130)
-    header = ("Column", "Median", "Spread before", "Spread after", "Loss", "Multiples of")
+    description = _("Bar chart of the spread that {columns} kept, in percent of the spread before.").format(
+        columns=count(len(changed), "column")
+    )
+    spreads = charts.shares(_("Spread kept"), [1.0, *(kept for _name, kept in changed)])
+    drawing = charts.sideways(changed, spreads, longest=130)
+    header = (_("Column"), _("Median"), _("Spread before"), _("Spread after"), _("Loss"), _("Multiples of"))
     rows = tuple(
         (
             column.name,
             column.median_in_words or _published(column.median),
             *(_published(figure, column.unit) for figure in (column.spread_before, column.spread_after)),
-            "not published" if column.loss is None else percent(column.loss),
-            "not rounded" if column.step is None else _published(column.step, column.unit),
+            _("not published") if column.loss is None else percent(column.loss),
+            _("not rounded") if column.step is None else _published(column.step, column.unit),
         )
         for column in columns
     )
@@ -191,8 +207,8 @@ def spread(columns: Sequence[ColumnChange]) -> charts.Picture | None:
 
 def _published(figure: float | None, unit: str | None = None) -> str:
     if figure is None:
-        return "not published"
-    return number(figure) if unit is None else f"{number(figure)} {unit}"
+        return _("not published")
+    return number(figure) if unit is None else f"{number(figure)} {said(unit)}"
 
 
 def terms(terms: Sequence[TermUse]) -> charts.Picture | None:
@@ -201,12 +217,13 @@ def terms(terms: Sequence[TermUse]) -> charts.Picture | None:
         return None
     used = terms[:_MOST_BARS]
     bars = [(use.term, use.documents) for use in used]
-    description = f"Bar chart of the {count(len(used), 'most used term')} and the documents that have each."
-    drawing = charts.sideways(
-        bars, charts.counts("Documents with the term", [use.documents for use in used]), longest=130
+    description = _("Bar chart of the {terms} and the documents that have each.").format(
+        terms=count(len(used), "most used term")
     )
+    lengths = charts.counts(_("Documents with the term"), [use.documents for use in used])
+    drawing = charts.sideways(bars, lengths, longest=130)
     rows = tuple((use.term, number(use.documents), number(use.weight)) for use in terms)
-    return charts.picture(drawing, description, ("Term", "Documents", "Mean weight"), rows)
+    return charts.picture(drawing, description, (_("Term"), _("Documents"), _("Mean weight")), rows)
 
 
 def _size_bars(sizes: Sequence[tuple[int, int]], k: int) -> list[tuple[str, int]]:
@@ -215,7 +232,7 @@ def _size_bars(sizes: Sequence[tuple[int, int]], k: int) -> list[tuple[str, int]
     top = min(largest, 2 * k - 1) if smallest < 2 * k else largest
     bars = _binned(sizes, smallest, top)
     if largest > top:
-        bars.append((f"{top + 1:,}+", sum(many for size, many in sizes if size > top)))
+        bars.append((f"{number(top + 1)}+", sum(many for size, many in sizes if size > top)))
     return bars
 
 
@@ -225,6 +242,6 @@ def _binned(sizes: Sequence[tuple[int, int]], smallest: int, top: int) -> list[t
     bars = []
     for start in range(smallest, top + 1, width):
         end = min(start + width - 1, top)
-        label = number(start) if start == end else f"{start:,}–{end:,}"
+        label = number(start) if start == end else f"{number(start)}–{number(end)}"
         bars.append((label, sum(many for size, many in sizes if start <= size <= end)))
     return bars

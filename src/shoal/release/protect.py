@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -130,6 +130,7 @@ def protect(
     private: str | os.PathLike[str] | None = None,
     after: str | os.PathLike[str] | None = None,
     earlier_private: str | os.PathLike[str] | None = None,
+    lang: str = "en",
     sign: Any = None,
     client: Any = None,
     delimiter: str | None = None,
@@ -232,9 +233,11 @@ def make_release(request: Request) -> Protected:
         draft = partial(draft_table_in_parts, opened, request.k, asked)
     if opened.whole:
         sealed = isinstance(steps, TableSteps) and columns.id_column is not None
-        return _write(lambda *folders: carry_out(steps, opened, folders), release, hidden, signing, sealed)
+        return _write(
+            lambda *folders: carry_out(steps, opened, folders), release, hidden, signing, sealed, publication.lang
+        )
     with schedule_of(publication.client) as schedule:
-        return _write(lambda *folders: draft(folders, schedule), release, hidden, signing, False)
+        return _write(lambda *folders: draft(folders, schedule), release, hidden, signing, False, publication.lang)
 
 
 def table_options(request: Request, choices: ColumnChoices, after: Earlier | None = None) -> TableOptions:
@@ -322,12 +325,13 @@ def _write(
     private: Path,
     signing: SigningKey | None,
     seal_beside: bool,
+    language: str,
 ) -> Protected:
     """`seal_beside`: the private side says which release it belongs to, for a release that follows."""
     with folders_written_aside((private, PRIVATE_FOLDER), (release, PUBLIC_FOLDER)) as (private_aside, aside):
         draft = make_draft(private_aside, aside)
         write_files(private_aside, draft.private_files)
-        content = write_release(draft, aside)
+        content = write_release(replace(draft, summary=replace(draft.summary, language=language)), aside)
         if seal_beside:
             write_files(private_aside, {SEAL: content["seal"] + "\n"})
         if signing is not None:

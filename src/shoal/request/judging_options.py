@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from shoal.language import ENGLISH, LANGUAGES
 from shoal.request.option import DOCUMENTS, TABLES, TEXTS, option
 from shoal.request.values import Column, Columns, File, Files, Number, OneOf, Switch, Text, Texts, Value, Whole
 
@@ -244,6 +245,7 @@ class BoardOptions:
         letter="o",
         otherwise="a few lines are printed, no file is written",
     )
+    lang: str = board_option("Language of the page, such as de.", OneOf(LANGUAGES), default=ENGLISH)
     original: Any = board_option(
         "The table behind the release: adds the risk before, why each column has its role, and which analyses hold.",
         File(metavar="<table>"),

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 from shoal.errors import InputError
+from shoal.language import ENGLISH, LANGUAGES
 from shoal.request.option import BASKETS, DOCUMENTS, TABLES, option
 from shoal.request.values import (
     Codes,
@@ -394,6 +395,12 @@ class Publication:
         of=(TABLES,),
         otherwise="AFTER-private",
         label="Its private part",
+    )
+    lang: str = release_option(
+        "Language of the release's pages, such as de; the certificate stays English.",
+        OneOf(LANGUAGES),
+        default=ENGLISH,
+        label="Language of the pages",
     )
     sign: Any = release_option(
         "Sign the release with your OpenSSH private key (Ed25519).", File(metavar="<file>"), see="signature.md"

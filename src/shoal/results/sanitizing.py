@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from shoal.language import ENGLISH
+
 DEFAULT_THRESHOLD = 0.1  # misses few entities and lets a person reject the rest; docs/sanitizer/tuning.md has the curve
 
 KINDS = (
@@ -134,6 +136,7 @@ class SanitizedSummary:
     withheld: int  # documents that could not be read
     dial: tuple[tuple[float, int], ...]  # how many entities reach each threshold
     reidentification: PeopleFound | None = None  # None: not asked for
+    language: str = ENGLISH  # of the pages
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 
+from shoal.language import ENGLISH
 from shoal.request.options import DISTINCT, GroupPromises
 from shoal.results.attacks import Rate
 from shoal.results.claims import Closeness, Crowd, Diversity, Withheld
@@ -84,17 +85,21 @@ _FILES = (
     "the same rows for SAS; its format has no labels of values, so they are in place of their codes",
     r"(table|vectors|sketches)(\.(csv|tsv|csv\.gz|tsv\.gz|parquet|npz|sav|dta|xpt|xlsx|feather))?|terms\.txt",
 )
+_UNITS = "(year|month|day|minute|second|step)s"
+_STEPS = "stop words|not in WordNet|too (short|rare)|everywhere|beyond (the|a document's) heaviest terms"
 _SETTINGS = (
     rf"((top|bottom|round|prefix|level) {_NUMBER} ?)+|(icd10|nace|isco) [a-z]+|[<\d.,+ -]{{1,100}}",  # recodings
     "mdav|sa-mdav|ranking|z-scores|principal-component|rank-swap|noise|correlated-noise|tf|tf-idf|halves|given|keep|generalise|blank|average",
     "WordNet|Hierarchy|Roles|most frequent|median|stored|month|year|decade|withhold|impute|group|refuse",
     "(dan|engl|finn|ir|pol|span|swed|turk)ish|german|french|italian|portuguese|dutch|norwegian|russian|hungarian|romanian",
     "arabic|basque|catalan|greek|hindi|indonesian|lithuanian|nepali|tamil|armenian|serbian|yiddish|the owner's own",
-    r"(%[YymbdHMSfz]|[-/. ,:TZ]| de ){1,20}|(year|month|day|minute|second|step)s|string|int64|double|document|basket",
-    "stop words|not in WordNet|too (short|rare)|everywhere|beyond (the|a document's) heaviest terms",
+    r"(%[YymbdHMSfz]|[-/. ,:TZ]| de ){1,20}|string|int64|double|document|basket",
+    _UNITS,
+    _STEPS,
     r"[0-9a-f]{64}|[a-z]{2}_core_(web|news)_(sm|md|lg|trf) \d+(\.\d+){1,3}|none|own|health|legal|personal|press|court",
 )
 _SUFFIX = "((, refined)?(, sketched)?(, after an earlier release)?)"
+TRANSLATED = (OTHER, *_METHODS, _SUFFIX, *_ATTACKS, *_REASONS, *_FILES[:-1], _UNITS, _STEPS)  # as pages show them
 WORDS = re.compile(
     "|".join([OTHER, *(f"({form}){_SUFFIX}" for form in _METHODS), *_ATTACKS, *_REASONS, *_FILES, *_SETTINGS])
 )
@@ -214,6 +219,7 @@ def stated_of(summary: Summary, columns: Collection[str], parameters: Mapping[st
                 "figures": worded_figures(shown, columns),
                 "files": [[name, worded(meaning)] for name, meaning in summary.files],
             }
+            | stated_language(summary.language)
         ),
         **lost,
         "loss_of_means": getattr(figures, "loss_of_means", None),
@@ -226,6 +232,11 @@ def stated_of(summary: Summary, columns: Collection[str], parameters: Mapping[st
         ],
         "withheld": [{"reason": worded(reason.reason), "count": reason.count} for reason in summary.withheld],
     }
+
+
+def stated_language(language: str) -> dict[str, str]:
+    """As a certificate states it: nothing is English."""
+    return {} if language == ENGLISH else {"language": language}
 
 
 def _plain(value: Any) -> Any:
@@ -305,6 +316,7 @@ def summary_of(
         promised=_promised(promises),
         visible=tuple((one["column"], one["value"], one["rows"]) for one in promises.get("visible", ())),
         crowds=tuple(Crowd(**group) for group in promises.get("crowds", ())),
+        language=report.get("language", ENGLISH),
     )
 
 
@@ -352,6 +364,7 @@ def sanitized_summary(promises: Mapping[str, Any], stated: Mapping[str, Any]) ->
     own |= {name: stated[name] for name in ("reviewers", "unseen", "rejected", "withheld")}
     own |= {name: promises[name] for name in ("documents", "form", "style", "scope")}
     dial = typed(tuple[tuple[float, int], ...], stated["dial"], "dial")
+    own |= {"language": stated.get("language", ENGLISH)}
     found = PeopleFound(**stated["reidentification"]) if "reidentification" in stated else None
     return SanitizedSummary(
         kinds=masked, decisions=promises["log"]["decisions"], dial=dial, reidentification=found, **own

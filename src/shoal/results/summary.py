@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
+from shoal.language import ENGLISH
 from shoal.request.options import GroupPromises
 from shoal.results.attacks import Rate
 from shoal.results.claims import NOTHING_MORE, Closeness, Crowd, Diversity, Withheld
@@ -265,3 +266,4 @@ class Summary:
     promised: GroupPromises = NOTHING_MORE  # of every group, beside k
     visible: tuple[tuple[str, str, int], ...] = ()  # columns, values that keep their share, and rows that show each
     crowds: tuple[Crowd, ...] = ()  # groups by their records, people and largest own k
+    language: str = ENGLISH  # of the pages

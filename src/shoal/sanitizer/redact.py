@@ -15,7 +15,8 @@ from shoal import progress
 from shoal.data.files import PathLike
 from shoal.data.private_files import PRIVATE_FOLDER
 from shoal.errors import InputError, ShoalError
-from shoal.pages.sanitized import sanitized_readme, sanitized_report
+from shoal.language import ENGLISH, LANGUAGES
+from shoal.pages.sanitized import sanitized_pages
 from shoal.release.folders import CERTIFICATE, PUBLIC_FOLDER, check_places, folders_written_aside, private_beside
 from shoal.release.writing import EPOCH, dump, sealed_certificate
 from shoal.results.sanitizing import Decision, PeopleFound, SanitizedSummary, Secrets
@@ -67,6 +68,7 @@ def redact(
     pdf_bars: PdfBars = PdfBars(),
     private: PathLike | None = None,
     force: bool = False,
+    lang: str = ENGLISH,
 ) -> Redacted:
     """Make a release of a work folder, and lock the folder.
 
@@ -84,9 +86,13 @@ def redact(
         about. None masks what was decided and nothing else.
     background : path
         Texts about people, by the ids of the documents and more. None: the attackers have the originals.
+    lang : {"en", "de"}
+        The language of report and README.
     """
     folder = WorkFolder(work)
     _check(form, accept_rest, pdf_bars)
+    if lang not in LANGUAGES:
+        raise InputError(f"lang={lang!r} is not known; use one of {', '.join(LANGUAGES)}")
     release = Path(out)
     hidden = private_beside(release) if private is None else Path(private)
     check_places(folder.path, release, hidden, force)
@@ -94,7 +100,7 @@ def redact(
         raise InputError("a background needs a rate of re-identification; give both", option="reidentification")
     with _rest_decided(folder, accept_rest):
         planned, found = _planned(folder, reidentification, background)
-        return _released(folder, planned, found, (release, hidden), sealing, form, pdf_bars)
+        return _released(folder, planned, found, (release, hidden), sealing, form, pdf_bars, lang)
 
 
 def _planned(
@@ -118,13 +124,18 @@ def _released(
     sealing: Sealing,
     form: str,
     pdf_bars: PdfBars,
+    lang: str,
 ) -> Redacted:
     """Masked texts, pages, secrets: everything is written, or nothing."""
     release, hidden = places
     seen = folder.log.read()
     strings = current(folder).search
     kept, on_purpose = leftovers(planned, strings)
-    summary = replace(summary_of(folder, planned, form, on_purpose), reidentification=published(found, len(planned)))
+    summary = replace(
+        summary_of(folder, planned, form, on_purpose),
+        reidentification=published(found, len(planned)),
+        language=lang,
+    )
     secrets = secrets_of(planned, strings.strings, summary.scope, folder.secret_digest("vault"), kept)
     with folders_written_aside((hidden, PRIVATE_FOLDER), (release, PUBLIC_FOLDER)) as (private_aside, aside):
         _write_documents(folder, planned, form, pdf_bars, aside)
@@ -221,7 +232,7 @@ def _write_documents(
 def _write_pages(summary: SanitizedSummary, secrets: Secrets, strings: Strings, aside: Path) -> Secrets:
     """Report and README. They have no word of a document: a masked string in them is a word of ours."""
     kept = dict(secrets.kept)
-    for name, page in (("report.html", sanitized_report(summary)), ("README.md", sanitized_readme(summary))):
+    for name, page in sanitized_pages(summary).items():
         (aside / name).write_text(page, encoding="utf-8", newline="\n")
         kept[name] = _occurrences(strings, page)
     return replace(secrets, kept=kept)

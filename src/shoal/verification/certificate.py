@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from shoal.language import LANGUAGES
 from shoal.results.stated import is_worded, worded, worded_parameters
 from shoal.verification.copies import COPIES
 from shoal.verification.release_files import Refused, ReleaseFolder
@@ -186,11 +187,13 @@ _ASKED_FOR: dict[str, Rule] = {
     ),
 }
 
+_LANGUAGE: dict[str, Rule] = {"language": one_of(*LANGUAGES[1:])}  # of the pages; absent: English
 _STATED: dict[str, Rule] = {
     "method": wording,
     "parameters": by_name(anything),
     "report": fields(
-        {"attacked": boolean, "files": each(each(text))} | dict.fromkeys(("distances", "figures"), by_name(anything))
+        {"attacked": boolean, "files": each(each(text))} | dict.fromkeys(("distances", "figures"), by_name(anything)),
+        _LANGUAGE,
     ),
     "sse": or_null(number),
     "ssa": or_null(number),
@@ -248,7 +251,8 @@ _STATED_OF_SANITIZED = fields(
     {"model": wording, "policy": wording, "threshold": number, "hidden_share": or_null(number), "dial": each(anything)}
     | {"masked": by_name(fields({"entities": whole(0), "places": whole(1)}))}
     | {name: whole(0) for name in ("blocks", "kept", "reviewers", "unseen", "rejected", "withheld")},
-    {
+    _LANGUAGE
+    | {
         "reidentification": fields(
             {"asked": number, "k": whole(1), "people": whole(2), "attacker": one_of(*_TEXT_ATTACKERS)}
             | {name: or_null(number) for name in ("before", "after", "low", "high", "worst")}

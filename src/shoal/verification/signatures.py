@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import InputError, MissingExtra
+from shoal.language import N_
 from shoal.results.claims import Claim
 from shoal.verification.release_files import Refused, ReleaseFolder
 
@@ -37,8 +38,8 @@ KEY = re.compile(
 BEFORE = re.compile(rf'(?P<who>"[^"]*"|[^{BLANKS}]+)(?:[{BLANKS}]+(?P<options>.+))?')  # of a key, in allowed signers
 OPTION = re.compile(r'([a-z-]+)(?:="([^"]*)")?(?:,|$)')
 EXAMPLE = "give a file such as id_ed25519.pub"
-UNSIGNED = "it is not signed, so nothing shows who made it"
-UNCHECKED = "the signature was not checked, which takes the extra 'sign' or ssh-keygen -Y verify"
+UNSIGNED = N_("it is not signed, so nothing shows who made it")
+UNCHECKED = N_("the signature was not checked, which takes the extra 'sign' or ssh-keygen -Y verify")
 
 
 @dataclass(frozen=True)
@@ -254,7 +255,7 @@ def signature_claims(
     seal = f"the certificate with the seal {content['seal'][:16]}…"
     if trusted is None:
         detail = f"the holder of the key {key} vouches for {seal}"
-        return claim(True, detail), "it is signed, and --signer checks by whom"
+        return claim(True, detail), N_("it is signed, and --signer checks by whom")
     owner = next((one for one in trusted if one.key == signature.key), None)
     if owner is None:
         detail = f"was made with another key than the one asked for: {key}"

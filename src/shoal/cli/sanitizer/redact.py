@@ -12,6 +12,7 @@ from shoal.cli import options
 from shoal.cli.app import AsJson, Force, app
 from shoal.cli.sanitizer.options import Key, Private, choice, identities_of, probability, recipients_of
 from shoal.cli.terminal import examples, printable, say, shown_progress, write
+from shoal.language import ENGLISH, LANGUAGES
 
 if TYPE_CHECKING:
     from shoal.sanitizer.redact import Redacted
@@ -54,6 +55,7 @@ def redact(
         list[str] | None, typer.Option(help="Public key (age1...) of another person who may open the vault.")
     ] = None,
     private: Private = None,
+    lang: Annotated[str, choice("Language of report and README", *LANGUAGES)] = ENGLISH,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -79,6 +81,7 @@ def redact(
             pdf_bars=PdfBars(bars, keep_pictures),
             private=private,
             force=force,
+            lang=lang,
         )
     _say_made(made, as_json)
     if not as_json:

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import Any
 
 from shoal.results.sanitizing import KINDS, MaskedKind, PeopleFound, SanitizedSummary
-from shoal.results.stated import worded
+from shoal.results.stated import stated_language, worded
 from shoal.sanitizer.release.masking import REMOVED, PlannedDocument
 from shoal.sanitizer.review.decisions import ACCEPTED_UNSEEN, active
 from shoal.sanitizer.review.work import WorkFolder
@@ -87,6 +87,7 @@ def stated_of(summary: SanitizedSummary) -> dict[str, Any]:
     return (
         stated
         | {"masked": masked, "dial": [list(step) for step in summary.dial]}
+        | stated_language(summary.language)
         | ({} if summary.reidentification is None else {"reidentification": asdict(summary.reidentification)})
     )
 
