@@ -34,6 +34,7 @@ NUMBERS = (
     case("diversity of numbers", "protect people.csv -k 4 -o release --quasi age,income --confidential illness --l 3"),
     # One option or two at a time.
     case("plain mdav", f"protect people.csv -k 5 -o release --quasi age,income,height --insensitive ward {QUICK}"),
+    case("in german", f"protect people.csv -k 5 -o release --quasi age,income,height --lang de {QUICK}"),
     case("allowed", f"protect people.csv -k 5 -o release --quasi age,income --insensitive id --allow id {QUICK}"),
     case("ranking", f"protect people.csv -k 5 -o release --quasi age,income,height --method ranking {QUICK}"),
     case("z-scores", f"protect people.csv -k 5 -o release --quasi age,income,height --method z-scores {QUICK}"),
