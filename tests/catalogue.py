@@ -11,6 +11,7 @@ import io
 import re
 import re._parser as regex
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -117,7 +118,10 @@ def read(language: str) -> Catalog:
 def renew(language: str) -> None:
     """Add messages that are new, take out those that are gone, and compile."""
     old = read(language)
-    catalogue = Catalog(locale=language, header_comment=old.header_comment, fuzzy=False)
+    then = datetime(2026, 1, 1, tzinfo=UTC)  # the same texts give the same bytes
+    catalogue = Catalog(
+        language, header_comment=old.header_comment, creation_date=then, revision_date=then, fuzzy=False
+    )
     for text, files in messages().items():
         before = old.get(text)
         catalogue.add(text, before.string if before else "", locations=[(file, None) for file in files])
