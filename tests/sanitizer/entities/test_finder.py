@@ -321,6 +321,18 @@ def test_a_column_of_names_needs_no_header_that_names_it(finder: EntityFinder) -
         ("Kurt laughed in front of Xolani, Big Steve and Tamsin.", ["Big Steve"]),
         ("mail to noor.elbaz@example.org bounced: full\nuser noor reset it", ["noor"]),
         ("Write to kzp4 at example dot org, please.", ["kzp4 at example dot org"]),
+        ("Card ending 4471 was lost. Fee paid CD 4471 today.", ["4471", "4471"]),
+        ("10.0.0.7 - bnakamura [11/Feb/2024] sent /srv/hr/lysander_quill.pdf", ["bnakamura", "lysander_quill"]),
+        ("1. Surname (family name): TRAORÉ\n2. Surname at birth: KEÏTA\n", ["TRAORÉ", "KEÏTA"]),
+        ("THEN GEN PLOVDIN WAS RELIEVED OF COMMAND.", ["PLOVDIN"]),
+        ("Rent was paid by N Zhou in cash.", ["N Zhou"]),
+        ("Mx Robin Ashworth-Diallo left. We called them RAD at work.", ["RAD"]),
+        (
+            "He lives in calle de la Encomienda, 8, 3.º izda., 47003 Valladolid now.",
+            ["calle de la Encomienda, 8, 3.º izda., 47003 Valladolid"],
+        ),
+        ("Abita in via Monte Grappa 27/B, 24121 Bergamo.", ["via Monte Grappa 27/B, 24121 Bergamo"]),
+        ("no;last_name;ward\n1;Baptiste;3\n2;Greene;3\n3;Oyelowo;4\n", ["Baptiste", "Greene", "Oyelowo"]),
     ],
 )
 def test_what_layout_and_known_people_tell_is_masked(finder: EntityFinder, text: str, hidden: list[str]) -> None:

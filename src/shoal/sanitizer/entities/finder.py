@@ -14,6 +14,7 @@ from shoal.sanitizer.entities.codes import code_candidates, cut, date_and_amount
 from shoal.sanitizer.entities.descriptions import description_candidates, well_known, with_countries
 from shoal.sanitizer.entities.judging import Weights, shipped_weights
 from shoal.sanitizer.entities.layout import (
+    address_spans,
     column_candidates,
     coordinated_candidates,
     is_label,
@@ -29,7 +30,7 @@ from shoal.sanitizer.entities.named import (
     organisation_candidates,
     people_candidates,
 )
-from shoal.sanitizer.entities.names import name_key
+from shoal.sanitizer.entities.names import is_given_name, name_key
 from shoal.sanitizer.entities.rules import Candidate, RuleTable, completed, resolved, trimmed
 
 _LABELS = RuleTable("finder").table("labels")
@@ -75,6 +76,7 @@ def recognised(document: Any, offset: int) -> Iterator[Candidate]:
             start = entity.start_char + line.start()
             end = start + len(line.group())
             explains = _EXPLAINED.search(text, max(0, start - 20), start) and text[end : end + 1] == ")"
+            explains = explains and not is_given_name(line.group().lower())
             if kind in _NAMES and is_heading(text, start, end):
                 continue
             if kind == "PERSON" and (explains or _is_no_name(line.group())):
@@ -146,7 +148,8 @@ def drafts_of(text: str, recognised_names: Iterable[Candidate]) -> list[Draft]:
     naming = (candidate for candidate in trimmed_ones if candidate is not None and not is_label(text, candidate))
     within = chain.from_iterable(within_lines(text, candidate) for candidate in naming)
     found = resolved(text, within)
-    found = resolved(text, chain(found, column_candidates(text, found), coordinated_candidates(text, found)))
+    listed = (column_candidates(text, found), coordinated_candidates(text, found), address_spans(text, found))
+    found = resolved(text, chain(found, *listed))
     return linked(text, with_countries(text, completed(text, found)))
 
 

@@ -16,19 +16,25 @@ _TABLE = RuleTable("layout")
 _CELL = {kind: re.compile(label.pattern, re.IGNORECASE) for kind, label in _TABLE.by_kind("labels").items()}
 _FIELD = {
     kind: re.compile(
-        rf"(?mi)^[ \t>*•|-]{{0,6}}(?P<label>{label.pattern})[ \t]{{0,3}}[:=][ \t]{{0,40}}(?P<value>\S[^\n;|\t]{{0,79}})"
+        r"(?mi)(?:^[ \t>*•|-]{0,6}(?:\d{1,2}[.)][ \t]?)?|[ \t]{2}|[|;][ \t]?)"
+        rf"(?P<label>{label.pattern})(?:[ \t](?:at[ \t]birth|\([^()\n]{{1,40}}\)|and[ \t][\w-]{{1,20}})){{0,2}}"
+        r"[ \t]{0,3}[:=][ \t]{0,40}(?P<value>\S(?:(?![ ]{3})[^\n;|\t]){0,79})"
     )
     for kind, label in _CELL.items()
 }
 _SALUTATION, _SIGNED, _LISTED, _NAME_CELL = map(_TABLE.pattern, ("salutation", "signed", "listed", "name_cell"))
 _COORDINATED, _NAME = map(_TABLE.pattern, ("coordinated", "name"))
 _SPEAKER, _JOINED, _TOWN, _ADDRESS_LINE = map(_TABLE.pattern, ("speaker", "joined", "town", "address_line"))
+_TO_POSTCODE = _TABLE.pattern("to_postcode")
 _NOBODY = _TABLE.words("nobody")
 
 _VALUE = re.compile(r"[^<(,\d@]{2,60}")  # of a person: up to an address or a remark
 _NAMES = ("PERSON", "ORG", "LOC", "MISC", "PROFESSION")
 _DELIMITERS = [re.compile(mark) for mark in (r"\t", r"\|", ";", ",", "[ ]{2,}")]
+_FIRST_CELL = re.compile(r"(?P<cell>\S(?:[^ \n]|[ ](?![ ]))*)[ ]{2,}\S")
 _GAP = re.compile("(?<=[ ]{2})[^ ]")  # a column begins
+_JOINED_HEADER = re.compile("_|(?<=[a-z])(?=[A-Z])")  # last_name, lastName
+_AMOUNT = re.compile(r"-?\d{1,3}(?:,?\d{3})*\.\d\d(?:[ ]?[A-Z]{2})?")  # of money, in a column
 _AROUND = ' \t\r"'  # a cell
 _DIRECT = ("PERSON", "ID", "PHONE", "ADDRESS")
 _LABEL = re.compile(r"[A-Z][\w-]*(?:[ \t][\w-]+){0,3}(?=[ \t]?:)")
@@ -96,7 +102,7 @@ def _valued(text: str, kind: str, start: int, end: int) -> Iterator[Candidate]:
     elif kind == "ADDRESS":
         if re.search(r"\d|[A-Z]", value):
             yield Candidate(start, start + len(value), kind, "address", 8)
-    elif re.search(r"\d", value):
+    elif re.search(r"\d", value) and not (kind == "ID" and _AMOUNT.fullmatch(value)):
         forms = {"DATE": "day", "PHONE": "phone", "ID": "labelled"}
         code = re.match(r"[\w(+#][\w ./()+#-]*" if kind != "ID" else r"[\w#][\w./#-]*", value)
         if code and re.search(r"\d", code[0]) and len(code[0]) >= _SHORTEST_CODE:
@@ -129,6 +135,15 @@ def _tables(text: str) -> Iterator[list[list[tuple[int, int]]]]:
             if count and len(rows) > 1:
                 yield rows
     yield from _aligned(text, lines)
+    yield from _first_cells(text, lines)
+
+
+def _first_cells(text: str, lines: Sequence[re.Match[str]]) -> Iterator[list[list[tuple[int, int]]]]:
+    """What lines in cells begin with, however many cells they have."""
+    cells = [_FIRST_CELL.match(text, *line.span()) for line in lines]
+    for is_row, run in groupby(cells, key=bool):
+        if is_row:
+            yield [[(0, 0)], *([cell.span("cell")] for cell in run if cell)]
 
 
 def _aligned(text: str, lines: Sequence[re.Match[str]]) -> Iterator[list[list[tuple[int, int]]]]:
@@ -166,7 +181,7 @@ def _cells(text: str) -> Iterator[Candidate]:
     """Cells of columns whose header tells their kind, or that are names one and all."""
     for header, *rows in _tables(text):
         for column, (start, end) in enumerate(header):
-            title = text[start:end].strip("*_")
+            title = _JOINED_HEADER.sub(" ", text[start:end].strip("*_"))
             kind = next((kind for kind, label in _CELL.items() if label.fullmatch(title)), "")
             if not kind and _are_names([text[slice(*row[column])] for row in rows]):
                 kind = "PERSON"
@@ -206,6 +221,14 @@ def coordinated_candidates(text: str, found: Sequence[Candidate]) -> Iterator[Ca
                 for name, kind in zip(names, kinds, strict=True)
                 if kind in ("", "MISC")
             )
+
+
+def address_spans(text: str, found: Sequence[Candidate]) -> Iterator[Candidate]:
+    """Addresses from their first part to the code of the town in their line: "8, 3.º izda., 47003 Valladolid"."""
+    for candidate in found:
+        town = _TO_POSTCODE.match(text, candidate.end) if candidate.kind == "ADDRESS" else None
+        if town is not None:
+            yield Candidate(candidate.start, town.end(), "ADDRESS", "address", 3)
 
 
 def _are_names(values: Sequence[str]) -> bool:

@@ -14,11 +14,12 @@ from shoal.terms.lexicon import FUNCTION_WORDS, is_common_word
 
 _NAMED = ("ORG", "LOC", "MISC")
 _WORD = re.compile(r"\w+")
-_TOKEN = re.compile(r"(?<![^\W_])(?P<word>[^\W\d_]{1,30}(?:_?[^\W\d_]{1,30}))[\d_]{0,6}(?![^\W_])")
+_TOKEN = re.compile(r"(?<![^\W_])(?P<word>[^\W\d_]{1,30}(?:[._-]?[^\W\d_]{1,30}))[\d_]{0,6}(?![^\W_])")
 _INITIALS = re.compile(r"(?<![\w.])(?:[B-HJ-Z][ \t.]{1,2}|[AI][. \t]{2}|[A-Z][ \t][A-Z][ \t])+$")
 _INITIAL = re.compile(r"(?<![\w.])([A-Z])[ \t]$")
 _SMALL_INITIALS = re.compile(r"(?<![\w.])(?:[a-z]\.[ \t]?){1,3}$")  # before a name in lower case
 _SHORTEST_CUT = 4  # letters of a surname in a user name
+_FEWEST_INITIALS = 3
 _GAP = re.compile(r"[\s.\-‑–'’]{0,3}")
 
 
@@ -35,13 +36,15 @@ class Draft:
 def linked(text: str, candidates: Sequence[Candidate]) -> list[Draft]:
     """The entities of a text, by first mention; `candidates` do not overlap."""
     people = _people(text, [candidate for candidate in candidates if candidate.kind == "PERSON"])
-    by_word = _person_by_word(people)
+    by_word, by_initials = _person_by_word(people), _person_by_initials(people)
     groups: dict[tuple[str, str], list[Candidate]] = defaultdict(list)
     for candidate in candidates:
         if candidate.kind == "PERSON":
             continue
         key = name_key(text[candidate.start : candidate.end])
-        person = by_word.get(key) if candidate.kind in (*_NAMED, "NATIONALITY") else None
+        person = None
+        if candidate.kind in (*_NAMED, "NATIONALITY"):
+            person = by_word.get(key) or by_initials.get(text[candidate.start : candidate.end])
         if person is not None:
             person.mentions.append((candidate.start, candidate.end))
         else:
@@ -51,6 +54,7 @@ def linked(text: str, candidates: Sequence[Candidate]) -> list[Draft]:
     drafts += [person for person in by_word.values() if id(person) not in known]
     _find_everywhere(text, drafts, by_word)
     drafts += _find_derived(text, drafts)
+    _find_codes(text, drafts)
     _add_initials(text, drafts)
     mentioned = [draft for draft in drafts if draft.mentions]
     for draft in mentioned:
@@ -93,6 +97,16 @@ def _person_by_word(people: Sequence[Draft]) -> dict[str, Draft]:
             own = [Draft("PERSON", people_with_word[0].form, name)]
         by_word[word] = (own or people_with_word)[0]
     return by_word
+
+
+def _person_by_initials(people: Sequence[Draft]) -> dict[str, Draft]:
+    """The only person with these initials, three or more: "RAD" is Robin Ashworth-Diallo."""
+    holders: dict[str, list[Draft]] = defaultdict(list)
+    for person in people:
+        parts = re.split("[ -]", " ".join(name_words(person.name)))
+        if len(parts) >= _FEWEST_INITIALS and all(part[:1].isupper() for part in parts):
+            holders["".join(part[0] for part in parts)].append(person)
+    return {initials: with_them[0] for initials, with_them in holders.items() if len(with_them) == 1}
 
 
 def _draft(text: str, group: list[Candidate]) -> Draft:
@@ -172,6 +186,7 @@ def _add_initials(text: str, drafts: Sequence[Draft]) -> None:
                 draft.mentions[number] = (initials.start(), end)
 
 
+_JOINT = re.compile("[._-]")
 _ENDINGS = ("", "i", "y", "ie", "ey")  # of short forms
 
 
@@ -193,7 +208,7 @@ def _find_derived(text: str, drafts: Sequence[Draft]) -> list[Draft]:
     own: dict[str, Draft] = {}
     for match in _TOKEN.finditer(text) if holders else ():
         word = match["word"]
-        key = folded(word.replace("_", ""))
+        key = folded(_JOINT.sub("", word))
         people = holders.get(key, ())
         if not people or any(taken[match.start() : match.end()]) or is_common_word(key):
             continue
@@ -208,6 +223,30 @@ def _derived(given: str, surname: str) -> set[str]:
     users = {name for part in cut for name in (given[0] + part, part + given[0], given + part)} | {given + surname[0]}
     short = {given[:length] + ending for length in range(3, len(given)) for ending in _ENDINGS}
     return users | short - {given}
+
+
+_CODED = ("ID", "ACCOUNT", "PHONE", "CASE")
+_SHORTEST_CODE = 4  # characters
+_YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
+_CODE_TOKEN = re.compile(r"(?<![\w.,])[A-Za-z\d][\w.-]{2,40}(?![\w.]\w)")
+
+
+def _find_codes(text: str, drafts: Sequence[Draft]) -> None:
+    """Add the codes and user names that are known from elsewhere in the text: "card ending 4471", then "CD 4471"."""
+    owner: dict[str, Draft] = {}
+    for draft in drafts:
+        if draft.kind in _CODED:
+            if len(draft.name) >= _SHORTEST_CODE:
+                owner.setdefault(draft.name, draft)
+            for digits in re.findall(r"\d{4,}", draft.name):
+                if not _YEAR.fullmatch(digits):
+                    owner.setdefault(digits, draft)
+    taken = _taken(text, drafts)
+    for match in _CODE_TOKEN.finditer(text) if owner else ():
+        word = match[0].rstrip(".-")
+        end = match.start() + len(word)
+        if word in owner and not any(taken[match.start() : end]) and not is_common_word(word.lower()):
+            owner[word].mentions.append((match.start(), end))
 
 
 def _matched(text: str, tokens: list[tuple[str, int, int]], index: int, words: tuple[str, ...]) -> int:

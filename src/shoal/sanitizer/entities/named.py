@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from shoal.sanitizer.entities.names import is_given_name, name_words
+from shoal.sanitizer.entities.names import is_given_name, is_only_a_name, name_words
 from shoal.sanitizer.entities.rules import Candidate, RuleTable, matches
 from shoal.terms.lexicon import CLOSED, FUNCTION_WORDS, is_common_word
 
@@ -98,9 +98,30 @@ def people_candidates(text: str) -> Iterator[Candidate]:
             start, end = match.span("name" if "name" in pattern.groupindex else 0)
             if form in ("shouted", "in lower case") and not _is_named(match.group().lower().split(), form):
                 continue
+            if form in _SURER and not _SURER[form](match, start, end):
+                continue
             if form in ("titled", "listed") and _names_nobody(text[start:end], form):
                 continue
-            yield Candidate(start, end, kind, form, rank)
+            yield Candidate(start, end, kind, "labelled" if form in _SURER else form, rank)
+
+
+def _is_ranked(match: re.Match[str], start: int, end: int) -> bool:
+    return not is_common_word(match["name"].split()[-1].lower())
+
+
+def _is_lettered(match: re.Match[str], start: int, end: int) -> bool:
+    return not is_common_word(match["last"].lower()) and match["last"].lower() not in GENERIC
+
+
+def _begins_with_given_name(match: re.Match[str], start: int, end: int) -> bool:
+    """A given name alone must be nothing else: "Torvald", not "Will"."""
+    first, *rest = match[0].lower().split()
+    if not rest:
+        return is_only_a_name(first)
+    return is_given_name(first) and not (is_common_word(first) and is_common_word(rest[-1])) and rest[-1] not in GENERIC
+
+
+_SURER = {"ranked": _is_ranked, "lettered": _is_lettered, "given": _begins_with_given_name}  # what else must hold
 
 
 def _names_nobody(written: str, form: str) -> bool:
@@ -119,13 +140,17 @@ def _is_named(words: list[str], form: str) -> bool:
 
 
 _LOWER_CASE_RULES = RuleTable("lower_case").rules()
-_SENTENCE = re.compile(r"[.!?]\s+([^\W\d_])")
-_UNKNOWN = re.compile(r"(?<![\w@./'’-])(?=[a-z]*[aeiou])[a-z]{4,20}(?![\w@/'’-])")
+_SENTENCE = re.compile(r"(?:[.!?]\s+|\n[^\n:]{0,40}[\w\])>]:[ \t])([^\W\d_])")
+_UNKNOWN = re.compile(r"(?<![\w@./'’-])(?=[a-z]*[aeiou])[a-z]{3,20}(?![\w@/'’-]|\.\w)")
 _FEWEST_SENTENCES = 2
+_SHORTEST_UNKNOWN = 4  # letters
 
 
 def lower_case_candidates(text: str) -> Iterator[Candidate]:
     """Names and addresses of a message that is written without capitals: words that no dictionary has."""
+    for match in _UNKNOWN.finditer(text):
+        if is_only_a_name(match.group()):
+            yield Candidate(match.start(), match.end(), "PERSON", "labelled", 31)
     begins = _SENTENCE.findall(text)
     if len(begins) < _FEWEST_SENTENCES or 2 * sum(map(str.islower, begins)) < len(begins):
         return
@@ -134,7 +159,8 @@ def lower_case_candidates(text: str) -> Iterator[Candidate]:
             yield found
     for match in _UNKNOWN.finditer(text):
         word = match.group()
-        if not any(map(_is_ordinary, (word, word.removesuffix("s"), word.removesuffix("nt")))):
+        readings = (word, word.removesuffix("s"), word.removesuffix("nt"))
+        if len(word) >= _SHORTEST_UNKNOWN and not any(map(_is_ordinary, readings)):
             yield Candidate(match.start(), match.end(), "PERSON", "labelled", 31)
 
 

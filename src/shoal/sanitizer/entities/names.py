@@ -13,11 +13,14 @@ from typing import Any
 from shoal.results.sanitizing import Entity
 from shoal.sanitizer.entities.rules import RuleTable
 from shoal.sanitizer.policies.matching import edits_between
+from shoal.terms.lexicon import is_common_word
 
 _TABLE = RuleTable("names")
 _TITLED = _TABLE.pattern("titled")
 _TITLES = {gender: _TABLE.words(f"titles_{gender}") for gender in "mf"}
 _GIVEN = {gender: _TABLE.words(f"given_{gender}") for gender in "mf"}
+_ORDINARY_GIVEN = _TABLE.words("given_ordinary")
+_ALL_GIVEN = _GIVEN["m"] | _GIVEN["f"] | _TABLE.words("given_any") | _ORDINARY_GIVEN
 GENERATIONS = frozenset({"jr", "sr", "ii", "iii", "iv"})
 _AFTER_COMMA = GENERATIONS | {"esq", "phd", "md", "qc", "kc", "mp"}
 _NAME_WORD = re.compile(r"[^\W\d_]+(?:[-‑'’][^\W\d_]+)*\.?")
@@ -95,7 +98,12 @@ def _gender(words: Sequence[str], known: Mapping[str, frozenset[str]]) -> str:
 
 def is_given_name(word: str) -> bool:
     """Whether a word in lower case is among the commonest given names."""
-    return any(word in names for names in _GIVEN.values())
+    return folded(word) in _ALL_GIVEN
+
+
+def is_only_a_name(word: str) -> bool:
+    """Whether a word in lower case is a given name and no word of English: "tariq", not "mark"."""
+    return is_given_name(word) and word not in _ORDINARY_GIVEN and not is_common_word(word)
 
 
 def may_be_one(name: PersonName, other: PersonName, misspelt: bool = False) -> bool:

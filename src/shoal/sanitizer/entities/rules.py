@@ -156,8 +156,18 @@ def completed(text: str, candidates: Sequence[Candidate]) -> list[Candidate]:
         free_until = candidates[number + 1].start if number + 1 < len(candidates) else len(text)
         start = max(free_from, _start(text, candidate, free_from))
         end = _end(text, candidate)
-        whole.append(candidate._replace(start=start, end=end if end <= free_until else candidate.end))
+        start, end = _whole_words(text, start, end if end <= free_until else candidate.end)
+        whole.append(candidate._replace(start=max(start, free_from), end=min(end, free_until)))
     return whole
+
+
+def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:
+    """A stretch to the end of the words that it cuts: "TRAORÉ", not "TRAOR"."""
+    while start and text[start].isalpha() and text[start - 1].isalpha():
+        start -= 1
+    while end < len(text) and text[end - 1].isalpha() and text[end].isalpha():
+        end += 1
+    return start, end
 
 
 def _end(text: str, candidate: Candidate) -> int:
