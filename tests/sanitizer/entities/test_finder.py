@@ -322,7 +322,7 @@ def test_a_column_of_names_needs_no_header_that_names_it(finder: EntityFinder) -
         ("mail to noor.elbaz@example.org bounced: full\nuser noor reset it", ["noor"]),
         ("Write to kzp4 at example dot org, please.", ["kzp4 at example dot org"]),
         ("Card ending 4471 was lost. Fee paid CD 4471 today.", ["4471", "4471"]),
-        ("10.0.0.7 - bnakamura [11/Feb/2024] sent /srv/hr/lysander_quill.pdf", ["bnakamura", "lysander_quill"]),
+        ("10.0.0.7 - bnakamura [11/Feb/2024] sent /data/hr/lysander_quill.pdf", ["bnakamura", "lysander_quill"]),
         ("1. Surname (family name): TRAORÉ\n2. Surname at birth: KEÏTA\n", ["TRAORÉ", "KEÏTA"]),
         ("THEN GEN PLOVDIN WAS RELIEVED OF COMMAND.", ["PLOVDIN"]),
         ("Rent was paid by N Zhou in cash.", ["N Zhou"]),
