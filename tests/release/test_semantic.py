@@ -154,9 +154,9 @@ def test_a_word_and_the_concept_that_it_means_are_one_term(tmp_path):
 
 def test_several_ontologies_are_one(tmp_path):
     diseases = Hierarchy.from_pairs([("heart attack", "disease"), ("angina pectoris", "disease")])
-    texts = ["heart attack of a dog", "angina pectoris of a cat"] * 2
+    texts = ["heart attack of a dog", "angina pectoris of a cat"]
     method = SemanticMicroaggregation(ontology=[diseases, "wordnet"])
-    made = quietly(protect, texts, 4, tmp_path / "out", space=VectorSpace(min_df=1, stem=False), method=method)
+    made = quietly(protect, texts, 2, tmp_path / "out", space=VectorSpace(min_df=1, stem=False), method=method)
     assert set(load(made.folder).terms) == {"carnivore", "disease"}
 
 
@@ -202,3 +202,16 @@ def test_a_release_with_an_ontology_is_assessed_with_it(tmp_path):
         quietly(assess, Corpus.from_texts(texts), tmp_path / "out")
     judged = quietly(assess, Corpus.from_texts(texts), tmp_path / "out", ontology=tmp_path / "d.csv", aligned=True)
     assert judged.utility.original.terms_per_document == 1.5
+
+
+def test_words_of_two_documents_stay_and_the_nearest_others_become_what_they_have_in_common(tmp_path):
+    tree = [("asthma", "lung"), ("bronchitis", "lung"), ("angina", "heart"), ("flutter", "heart"), ("gout", "joint")]
+    tree += [(chapter, "disease") for chapter in ("lung", "heart", "joint")]
+    method = SemanticMicroaggregation(ontology=Hierarchy.from_pairs(tree))
+    texts = ["angina, asthma", "flutter, bronchitis", "asthma, gout", "asthma, gout"]
+    made = quietly(protect, texts, 4, tmp_path / "out", space=VectorSpace(min_df=1, stem=False), method=method)
+    release = load(made.folder)
+    # Asthma is in three documents and gout in two; of angina, flutter and bronchitis the last has no near partner left.
+    assert dict(zip(release.terms, release.counts.toarray()[0].tolist(), strict=True)) == {
+        "asthma": 3, "gout": 2, "heart": 2,
+    }  # fmt: skip

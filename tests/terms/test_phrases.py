@@ -118,3 +118,10 @@ def test_hierarchies_without_wordnet_are_joined_below_a_new_root():
     assert both.lemma(both.taxonomy.root) == "entity (all)"
     assert both.gloss(both.taxonomy.root) == "the root"
     assert dict(both.spellings())["entity"] == "entity"
+
+
+def test_a_name_that_ends_in_sis_is_found_by_its_plural():
+    found = Phrases([("deep vein thrombosis", "deep vein thrombosis"), ("dose", "dose")], "english")
+    assert [found.term(words) for words in found.split("Deep-vein thromboses, two doses")] == [
+        "deep vein thrombosis", None, "dose",
+    ]  # fmt: skip

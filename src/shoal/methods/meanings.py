@@ -89,24 +89,30 @@ class Meanings:
 
     def representative(self, documents: Documents, rows: Ints) -> tuple[Ints, Floats]:
         """The documents of these rows folded in the order given; a concept may come several times."""
-        terms, weights, _ = self._folded(documents, np.zeros(len(documents.terms), dtype=np.int64), rows)
-        return terms, weights
-
-    def pool(self, documents: Documents, counts: Ints, rows: Ints) -> tuple[Ints, Ints]:
-        """The terms that two or more of these documents went into, and how often these have what each stands for.
-
-        `counts` has one for every entry of `documents`. A concept may come several times. Words that found no partner
-        are left out: they are all of the longest documents, and would show them.
-        """
-        terms, _, total = self._folded(documents, counts, rows)
-        _, _, members = self._folded(documents, np.ones_like(counts), rows)
-        return terms[members > 1], total[members > 1]
-
-    def _folded(self, documents: Documents, counts: Ints, rows: Ints) -> tuple[Ints, Floats, Ints]:
-        folded: tuple[Ints, Floats, Ints] = kernel.fold(
-            self._tree, *self._senses, documents.ends, documents.terms, documents.weights, counts, rows
+        folded: tuple[Ints, Floats] = kernel.fold(
+            self._tree, *self._senses, documents.ends, documents.terms, documents.weights, rows
         )
         return folded
+
+    def pool(self, terms: Ints, counts: Ints, owner: Ints) -> tuple[Ints, Ints]:
+        """The words that two or more owners have, and concepts for pairs of the others, with counts added up.
+
+        A word that one owner has is paired with the nearest of another's, the nearest pairs first; of equally near ones
+        the first by number. A word that remains without a partner is left out: it would show its owner.
+        """
+        words, number = np.unique(terms, return_inverse=True)
+        total = np.bincount(number, weights=counts).astype(np.int64)
+        pairs = np.unique(np.column_stack([number, owner]), axis=0)
+        first_pair = np.flatnonzero(np.diff(pairs[:, 0], prepend=-1))
+        owners = np.diff(first_pair, append=len(pairs))
+        alone, own_total, whose = words[owners == 1], total[owners == 1], pairs[first_pair[owners == 1], 1]
+        first, second = np.nonzero(np.triu(whose[:, None] != whose))
+        order = np.argsort(self._rows(alone, alone)[first, second], kind="stable")
+        common, one, other = kernel.pair_off(self._tree, *self._senses, alone, first[order], second[order])
+        return (
+            np.concatenate([words[owners > 1], common]),
+            np.concatenate([total[owners > 1], own_total[one] + own_total[other]]),
+        )
 
     @property
     def n_terms(self) -> int:
@@ -251,14 +257,14 @@ class Collection:
         """Of each group its documents, folded in the order of rows."""
         return Documents.of(self.meanings.representative(self.documents, rows) for rows in _members(groups))
 
-    def pools(self, groups: Ints, counts: sp.csr_matrix) -> sp.csr_matrix:
-        """How often the documents of each group have what each of its representative's terms stands for.
+    def pools(self, groups: Ints, counts: sp.csr_matrix, owner: Ints) -> sp.csr_matrix:
+        """How often the documents of each group have what each term that stands for them means.
 
         `counts` has a row for each document and a column for each word, the result a column for each term.
         """
-        rows = np.repeat(np.arange(len(self.documents)), np.diff(self.documents.ends))
-        in_documents = np.asarray(counts[rows, self.documents.terms], dtype=np.int64).ravel()
-        pooled = [self.meanings.pool(self.documents, in_documents, members) for members in _members(groups)]
+        own = (counts[rows] for rows in _members(groups))
+        owners = (np.repeat(owner[rows], np.diff(counts.indptr)[rows]) for rows in _members(groups))
+        pooled = [self.meanings.pool(part.indices, part.data, whose) for part, whose in zip(own, owners, strict=True)]
         ends = np.cumsum([0, *(len(terms) for terms, _ in pooled)])
         terms, total = (np.concatenate(parts) for parts in zip(*pooled, strict=True))
         pools_of_groups = sp.csr_matrix((total, terms, ends), shape=(len(pooled), self.meanings.n_terms))

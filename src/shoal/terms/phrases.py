@@ -36,9 +36,10 @@ class Phrases:
         for name, term in names:
             words = _tokens(name)
             if any(_is_word(word) and word not in stops for word in words):
-                key = self._key(words)
-                self._named.setdefault(key, {}).setdefault(" ".join(words), term)
-                self._longest[key[0]] = max(self._longest.get(key[0], 0), len(key))
+                # The stemmer has thromboses as another word than thrombosis.
+                for key in {self._key(words), self._key([re.sub("sis$", "ses", word) for word in words])}:
+                    self._named.setdefault(key, {}).setdefault(" ".join(words), term)
+                    self._longest[key[0]] = max(self._longest.get(key[0], 0), len(key))
 
     def split(self, text: str) -> list[str]:
         """The words of a text in lower case, those of a name together."""

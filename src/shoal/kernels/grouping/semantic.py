@@ -287,23 +287,39 @@ def _subsumer(tree: Tree, indptr: Ints, senses: Ints, a: int, b: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _sort(terms: Ints, weights: Floats, counts: Ints) -> tuple[Ints, Floats, Ints]:
+def pair_off(tree: Tree, indptr: Ints, senses: Ints, terms: Ints, first: Ints, second: Ints) -> tuple[Ints, Ints, Ints]:
+    """Pairs of terms, each term in one at most: of the candidates (`first` and `second`) in turn those that are free.
+
+    What each pair has in common, and the places of the two.
+    """
+    free = np.ones(terms.shape[0], np.bool_)
+    most = terms.shape[0] // 2
+    common, one, other = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64)
+    n = 0
+    for candidate in range(first.shape[0]):
+        i, j = first[candidate], second[candidate]
+        if free[i] and free[j]:
+            free[i] = free[j] = False
+            common[n], one[n], other[n] = _subsumer(tree, indptr, senses, terms[i], terms[j]), i, j
+            n += 1
+    return common[:n], one[:n], other[:n]
+
+
+@njit(cache=True, nogil=True)
+def _sort(terms: Ints, weights: Floats) -> tuple[Ints, Floats]:
     """By falling weight; ties by term."""
     order = np.argsort(terms, kind="mergesort")
     order = order[np.argsort(-weights[order], kind="mergesort")]
-    return terms[order], weights[order], counts[order]
+    return terms[order], weights[order]
 
 
 @njit(cache=True, nogil=True)
 def fold(
-    tree: Tree, indptr: Ints, senses: Ints, ends: Ints, terms: Ints, weights: Floats, counts: Ints, documents: Ints
-) -> tuple[Ints, Floats, Ints]:
-    """The representative of the listed documents: of the first two, then of that and the next, and so on.
-
-    Weights become means, counts are added up: each of its terms has the counts of all the terms that went into it.
-    """
+    tree: Tree, indptr: Ints, senses: Ints, ends: Ints, terms: Ints, weights: Floats, documents: Ints
+) -> tuple[Ints, Floats]:
+    """The representative of the listed documents: of the first two, then of that and the next; weights become means."""
     start, end = ends[documents[0]], ends[documents[0] + 1]
-    held, mass, total = terms[start:end].copy(), weights[start:end].copy(), counts[start:end].copy()
+    held, mass = terms[start:end].copy(), weights[start:end].copy()
     longest = np.max(ends[1:] - ends[:-1])
     marks = np.zeros(tree[3].shape[0], np.int32)
     apart = np.empty((longest, longest), np.float32)
@@ -311,7 +327,7 @@ def fold(
     there, back, taken = np.empty(longest, np.int64), np.empty(longest, np.int64), np.empty(longest, np.int64)
     for document in documents[1:]:
         start, end = ends[document], ends[document + 1]
-        new, new_mass, new_counts = terms[start:end], weights[start:end], counts[start:end]
+        new, new_mass = terms[start:end], weights[start:end]
         n, m = held.shape[0], new.shape[0]
         _measure(tree, indptr, senses, held, new, marks, apart)
         _rank(apart, n, m, ranks, ranks_back)
@@ -321,24 +337,19 @@ def fold(
             for j in range(m):
                 if back[j] >= 0:
                     there[back[j]] = j
-        merged, merged_mass, merged_total = (
-            np.empty(max(n, m), np.int64),
-            np.empty(max(n, m)),
-            np.empty(max(n, m), np.int64),
-        )
+        merged, merged_mass = np.empty(max(n, m), np.int64), np.empty(max(n, m))
         alone = np.ones(m, np.bool_)
         for i in range(n):
             if there[i] < 0:
-                merged[i], merged_mass[i], merged_total[i] = held[i], mass[i] / 2, total[i]
+                merged[i], merged_mass[i] = held[i], mass[i] / 2
             else:
                 alone[there[i]] = False
                 merged[i] = _subsumer(tree, indptr, senses, held[i], new[there[i]])
                 merged_mass[i] = (mass[i] + new_mass[there[i]]) / 2
-                merged_total[i] = total[i] + new_counts[there[i]]
         filled = n
         for j in range(m):
             if alone[j]:
-                merged[filled], merged_mass[filled], merged_total[filled] = new[j], new_mass[j] / 2, new_counts[j]
+                merged[filled], merged_mass[filled] = new[j], new_mass[j] / 2
                 filled += 1
-        held, mass, total = _sort(merged, merged_mass, merged_total)
-    return held, mass, total
+        held, mass = _sort(merged, merged_mass)
+    return held, mass

@@ -86,7 +86,8 @@ class ByMeaning:
     def pool(self, rows: DocumentRows, groups: Ints) -> Pools:
         collection, counts = self._collection(rows), rows.counts(self.space.idf_)
         words = np.searchsorted(self.space.terms_, collection.words)
-        pools = collection.pools(groups, counts[:, words])
+        owner = np.arange(len(rows)) if rows.person is None else rows.person
+        pools = collection.pools(groups, counts[:, words], owner)
         used = np.unique(pools.indices)
         return Pools(sp.csr_matrix(pools[:, used]), tuple(map(self._word, collection.terms(used))))
 
