@@ -116,7 +116,7 @@ def test_the_owner_sees_the_loss_as_it_was_measured_and_the_attack_as_a_headline
         "rows": 24,
         "diversity": {"columns": []},
     }
-    made = {"promises": promises, "stated": stated}
+    made = {"kind": "table", "promises": promises, "stated": stated}
     lost = figures(made, 0.034)[-1]
     assert (lost.title, lost.value) == ("Information lost", "3.4%") and "The report says 0% to 10%" in lost.words
     assert figures(made)[-1].value == "0% to 10%" and attack_in_words(made) == ""
@@ -127,6 +127,8 @@ def test_the_owner_sees_the_loss_as_it_was_measured_and_the_attack_as_a_headline
     assert attack_in_words(made) == (
         "An attacker who knows the originals finds 3.7% of the records; guessing finds 0.1%."
     )
+    stated["attacks"] = [{"about": "documents recovered nearly", "rate": 0.0, "baseline": 0.0, "n": 80}]
+    assert attack_in_words(made) == "Of 80 documents, an attacker recovers 0% nearly."
 
 
 def test_a_bound_so_loose_that_groups_with_one_value_keep_it_is_open(people: pa.Table, tmp_path: Path) -> None:

@@ -353,6 +353,7 @@ def test_the_desk_fits_narrow_and_wide_windows(page: Page, workbench: Workbench)
     for width in (360, 768, 2560):
         page.set_viewport_size({"width": width, "height": 900})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.evaluate("document.querySelector('#text').getBoundingClientRect().right") <= width  # not cut
     page.keyboard.press("v")  # on a wide screen, before and after stand side by side
     expect(page.locator("#after .piece").first).to_be_visible()
     expect(page.locator("#text")).to_be_visible()

@@ -75,8 +75,8 @@ def _clock(begun: float) -> str:
 
 
 def _sentence(text: str) -> str:
-    """With a capital at the front; names and paths in it stay as they are."""
-    return text[:1].upper() + text[1:]
+    """With a capital at the front; names and paths in it stay as they are, a file's at the front, too."""
+    return text if "." in text.partition(" ")[0].rstrip(".:") else text[:1].upper() + text[1:]
 
 
 def _bars(bands: Sequence[Band]) -> str:

@@ -216,7 +216,7 @@ def figures(certificate: Mapping[str, Any], measured_loss: float | None = None) 
     """What is promised and what it cost; the owner sees the loss as it was measured."""
     promises, stated = certificate["promises"], certificate["stated"]
     return [
-        _crowd(promises["anonymity"]),
+        _crowd(promises["anonymity"], certificate["kind"] == "table"),
         _records(promises, stated["withheld"]),
         *map(_diversity, promises["diversity"]["columns"]),
         *_loss(stated, measured_loss),
@@ -228,6 +228,9 @@ def attack_in_words(certificate: Mapping[str, Any]) -> str:
     worst = _strongest_attack(certificate)
     if worst is None:
         return ""
+    what, _, how = worst["about"].rpartition(" ")
+    if what == "documents recovered":
+        return f"Of {worst['n']:,} documents, an attacker recovers {percent(worst['rate'])} {how}."
     guessing = f"guessing finds {percent(worst['baseline'])}"
     return f"An attacker who knows the originals finds {percent(worst['rate'])} of the records; {guessing}."
 
@@ -238,18 +241,15 @@ def _strongest_attack(certificate: Mapping[str, Any]) -> Mapping[str, Any] | Non
     return max(tried, key=lambda attack: float(attack["rate"]), default=None)
 
 
-def _crowd(anonymity: Mapping[str, Any]) -> Figure:
+def _crowd(anonymity: Mapping[str, Any], is_table: bool) -> Figure:
     if anonymity["k"] is None:
         return Figure("Crowd", "none", "No crowd is promised: a record may be one of a kind.")
     if not anonymity["whole_rows"]:
         words = "Values are shared within each group of columns only; whole records may be one of a kind."
         return Figure("Crowd", "none", words)
     others = count(anonymity["smallest_group"] - 1, "other")
-    return Figure(
-        "Crowd",
-        number(anonymity["smallest_group"]),
-        f"Every record looks like at least {others} in the columns that are protected.",
-    )
+    where = " in the columns that are protected" if is_table else ""
+    return Figure("Crowd", number(anonymity["smallest_group"]), f"Every record looks like at least {others}{where}.")
 
 
 def _records(promises: Mapping[str, Any], withheld: list[Mapping[str, Any]]) -> Figure:

@@ -54,6 +54,10 @@ _WORDING = tuple(
         (r"use --format text( or html)?", "choose text as the form of the release"),
         (r"give it in SHOAL_PASSPHRASE, or type it", "enter it"),
         (r"a quasi-identifier is missing", "a protected column has no value"),
+        (
+            r"to have them as they stand: --kind .*",
+            "to have them as they stand, say under More about this column that they are codes",
+        ),
         (r"write protect\b", "choose Protect"),
         (r"write drop\b", "choose Drop"),
         (r"write allow = true", "choose Keep and allow it under More about this column"),
