@@ -79,8 +79,8 @@ def made_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def workplace(made_once: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with sample/, letters/ and subjects/ as the pages expect, and the sample's files beside them.
 
-    An exploration tries every sixth of its trials there, in this process, and sketches to compare with have 64 numbers,
-    not 512.
+    An exploration tries every sixth of its trials there, in this process, sketches to compare with have 64 numbers, not
+    512, and attackers learn from 60 records and take 10 groups apart.
     """
     place = tmp_path / "work"
     place.mkdir()
@@ -97,11 +97,16 @@ def workplace(made_once: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     )
     monkeypatch.setattr("shoal.assessment.exploration.trials.os.cpu_count", lambda: 1)
     monkeypatch.setattr("shoal.assessment.sketches.COMPONENTS", 64)
+    monkeypatch.setattr("shoal.assessment.tables.SAMPLE", 60)
+    monkeypatch.setattr("shoal.release.tables.steps.TRIED_AT_ONCE", 60)
+    monkeypatch.setattr("shoal.release.documents.steps.GROUPS_TRIED", 10)
     return place
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=named)
-def test_the_code_of_a_page_runs_with_few_trials_and_short_proofs(page: Path, workplace: Path, made_once: Path) -> None:
+def test_the_code_of_a_page_runs_with_few_trials_short_proofs_and_small_attackers(
+    page: Path, workplace: Path, made_once: Path
+) -> None:
     if page.name in ("tutorial.md", "README.md"):  # These pages make their releases themselves.
         for name in ("letters", "subjects"):
             shutil.rmtree(workplace / name)
