@@ -52,6 +52,8 @@ def mail(plant: Plants) -> bytes:
     message.add_alternative(f"<p>{plant.person('other version')}</p><!-- {plant.name('comment')} -->", subtype="html")
     message.add_attachment(b"%PDF-", "application", "pdf", filename=f"letter {plant.name('attachment')}.pdf")
     message.add_attachment(f"{plant.name('attached text')}\n", filename=f"{plant.name('name of attached text')}.txt")
+    message.add_attachment(b"BEGIN:VCALENDAR", "text", "calendar", filename=f"{plant.name('bare name of a file')}.ics")
+    message["Organization"] = plant.name("organization")
     forwarded = EmailMessage()
     forwarded["From"], forwarded["Subject"] = plant.person("forwarded from"), "old"
     forwarded.set_content(f"Then {plant.person('forwarded text')} left.\n", cte="quoted-printable")

@@ -39,6 +39,7 @@ _AROUND = ' \t\r"'  # a cell
 _DIRECT = ("PERSON", "ID", "PHONE", "ADDRESS")
 _LABEL = re.compile(r"[A-Z][\w-]*(?:[ \t][\w-]+){0,3}(?=[ \t]?:)")
 _LIST_NUMBER = re.compile(r"(?:\(?\d{1,3}[.)]{1,2}|\d{1,3}|[ivx]{1,5}[.)]|\([a-z]\))(?=[ \t]|\.[ \t])")
+_FREE_FORM = {"ADDRESS": "address", "ORG": "built"}  # values of any form
 _FEWEST_LISTED = 3  # lines
 _FEWEST_KNOWN = 2  # cells of a column that are known to be people, or numbers
 _SHORTEST_CODE = 3  # characters
@@ -99,9 +100,9 @@ def _valued(text: str, kind: str, start: int, end: int) -> Iterator[Candidate]:
         ordinary = sum(word.islower() and is_common_word(word) and not is_given_name(word) for word in words)
         if named and words and len(words) <= 5 and not ordinary and not _names_no_person(named[0]):
             yield Candidate(start, start + len(named[0].rstrip()), kind, "labelled", 11)
-    elif kind == "ADDRESS":
+    elif kind in _FREE_FORM:
         if re.search(r"\d|[A-Z]", value):
-            yield Candidate(start, start + len(value), kind, "address", 8)
+            yield Candidate(start, start + len(value), kind, _FREE_FORM[kind], 8)
     elif re.search(r"\d", value) and not (kind == "ID" and _AMOUNT.fullmatch(value)):
         forms = {"DATE": "day", "PHONE": "phone", "ID": "labelled"}
         code = re.match(r"[\w(+#][\w ./()+#-]*" if kind != "ID" else r"[\w#][\w./#-]*", value)
