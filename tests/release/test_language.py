@@ -53,3 +53,6 @@ def test_an_unknown_language_is_refused(tmp_path: Path) -> None:
 def test_the_page_for_a_board_is_in_the_language_that_was_asked_for(release: Path, tmp_path: Path) -> None:
     shoal.board(release, tmp_path / "board", lang="de")
     assert "Was ist zugesagt, und wer hat es gezählt?" in (tmp_path / "board" / "report.html").read_text("utf-8")
+    with pytest.raises(InputError, match="with the original the page is in English"):
+        shoal.board(release, tmp_path / "owner", lang="de", original=TABLE)
+    assert not (tmp_path / "owner").exists()
