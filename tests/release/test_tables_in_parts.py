@@ -166,6 +166,18 @@ def test_a_cluster_gives_the_same_bytes_where_columns_are_generalised_and_blanke
     assert here.certificate["seal"] == there.certificate["seal"]
 
 
+def test_mixed_rows_with_l_give_the_same_bytes_on_any_number_of_workers(surveyed, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    options = {"quasi": ["age", "pay", "town"], "confidential": ["illness"], "l": 2, "time_budget": 0.05}
+    seals = {protect(f"{surveyed}/*", 4, tmp_path / "here", **options).certificate["seal"]}
+    how = {"threads_per_worker": 1, "processes": False, "dashboard_address": None}
+    for workers in (1, 2, 4):
+        with distributed.LocalCluster(workers, **how) as own, distributed.Client(own) as client:
+            made = protect(f"{surveyed}/*", 4, tmp_path / f"on {workers}", client=client, **options)
+        seals.add(made.certificate["seal"])
+    assert len(seals) == 1
+
+
 def test_text_parts_may_be_gzipped_and_keep_what_stands_in_them(tmp_path):
     folder = tmp_path / "people"
     folder.mkdir()
