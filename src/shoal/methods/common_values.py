@@ -147,30 +147,28 @@ def _flat(size: int, codes: Ints) -> tuple[Ints, Ints]:
 
 
 def _numbered_from_root(parent: Ints, leaves: Ints) -> tuple[Ints, Ints]:
-    """A hierarchy whose nodes come after their parents, and the node of each code.
+    """A hierarchy in which whatever is below a node comes right after it, and the node of each code.
 
     Each node of the hierarchy gets a leaf of its own for the rows whose value it is, so that equal values share a leaf.
     The root, node 0, is above all: a missing value, the last code, is a leaf right below it.
     """
     n = len(parent)
     parent = np.where(parent == np.arange(n), -1, parent)
-    depth = np.zeros(n, dtype=np.int64)
-    above = parent.copy()
-    while (above >= 0).any():
-        depth[above >= 0] += 1
-        above = np.where(above >= 0, parent[above], -1)
-    order = np.argsort(depth, kind="stable")
-    number = np.empty(n, dtype=np.int64)
-    number[order] = np.arange(1, n + 1)
-    inner_parent = np.where(parent[order] >= 0, number[parent[order]], 0)
+    below: list[list[int]] = [[] for _ in range(n + 1)]  # the last has those at the top
+    for node, above in enumerate(parent.tolist()):
+        below[above].append(node)
+    waiting, order = below[n][::-1], []
+    while waiting:
+        order.append(waiting.pop())
+        waiting += below[order[-1]][::-1]
+    number = np.empty(n + 1, dtype=np.int64)
+    number[order], number[-1] = np.arange(1, 2 * n, 2), 0
     all_leaves = int(leaves[parent < 0].sum())
-    nodes = np.column_stack(
-        [
-            np.concatenate([[-1], inner_parent, number, [0]]),
-            np.concatenate([[all_leaves], leaves[order], leaves, [all_leaves]]),
-        ]
-    )
-    return nodes, np.arange(n + 1, 2 * n + 2)
+    nodes = np.empty((2 * n + 2, 2), dtype=np.int64)
+    nodes[0], nodes[-1] = (-1, all_leaves), (0, all_leaves)
+    nodes[number[:-1]] = np.column_stack([number[parent], leaves])
+    nodes[number[:-1] + 1] = np.column_stack([number[:-1], leaves])
+    return nodes, np.append(number[:-1] + 1, 2 * n + 1)
 
 
 def _equal_rows(columns: kernel.Columns, stratum: Ints, k: int) -> Ints:

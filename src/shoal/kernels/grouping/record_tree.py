@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from shoal.kernels import Ints
-from shoal.kernels.grouping.widening import KIND, NUMBER, SET, UNIT, WEIGHT, WHOLE, Columns
+from shoal.kernels.grouping.widening import KIND, NUMBER, SET, UNIT, WEIGHT, WHOLE, Columns, meet
 
 LEAF = 8  # records of a box that is not cut, unless they are equal
 SAMPLE = 64  # records whose mean is the cut
@@ -138,8 +138,10 @@ def least_width(kinds: Ints, nodes: Ints, state: Ints, has: Ints, group: int, lo
             if new or state[column, 0] > 1:
                 weight = state[column, 1] + (1 if new else 0)
                 total += min(weight * kinds[column, UNIT], kinds[column, WHOLE])
-        elif state[column, 0] > 1:
-            total += min(nodes[state[column, 1], WEIGHT] * kinds[column, UNIT], kinds[column, WHOLE])
+        elif state[column, 0] > 1 or not down <= state[column, 1] <= up:
+            # What is below a node comes right after it: the nearest number of the box has the lowest common ancestor.
+            near = meet(nodes, state[column, 1], min(max(state[column, 1], down), up))
+            total += min(nodes[near, WEIGHT] * kinds[column, UNIT], kinds[column, WHOLE])
     return total
 
 
@@ -157,5 +159,6 @@ def most_width(kinds: Ints, nodes: Ints, state: Ints, has: Ints, group: int, low
                 weight = state[column, 1] + (max(nodes[down, WEIGHT], nodes[up, WEIGHT]) if new else 0)
                 total += min(weight * kinds[column, UNIT], kinds[column, WHOLE])
         elif down < up or state[column, 0] > 1 or state[column, 1] != down:
-            total += kinds[column, WHOLE]
+            far = min(meet(nodes, state[column, 1], down), meet(nodes, state[column, 1], up))
+            total += min(nodes[far, WEIGHT] * kinds[column, UNIT], kinds[column, WHOLE])
     return total
