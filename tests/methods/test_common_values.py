@@ -79,6 +79,25 @@ def test_the_start_is_the_same_rule_among_more_records_than_are_candidates():
     assert np.flatnonzero(group_of < 0).tolist() == rest
 
 
+def test_the_start_is_the_same_rule_in_a_deep_hierarchy_whose_nodes_come_in_any_order():
+    random = np.random.default_rng(9)
+    name = random.permutation(31)  # of the nodes of a binary tree of 16 leaves
+    parent, leaves = np.empty(31, dtype=np.int64), np.empty(31, dtype=np.int64)
+    for node in range(31):
+        parent[name[node]] = name[(node - 1) // 2] if node else -1
+        leaves[name[node]] = 16 >> int(np.log2(node + 1))
+    numbers, codes = random.permutation(160.0 * np.arange(160))[:, None] / 128, name[random.integers(1, 31, (160, 1))]
+    columns = [
+        {"importance": 0.25, "whole": float(np.ptp(numbers))},
+        {"importance": 1.0, "tree": (parent.tolist(), leaves.tolist())},
+    ]
+    widening = widening_of(numbers, codes, [(parent, leaves)], np.array([0.25, 1.0]))
+    group_of, n_groups = gather(columns_of(numbers, codes, widening), np.zeros(160, dtype=np.int64), 3)
+    groups, rest = twin.k_member(list(zip(numbers[:, 0].tolist(), codes[:, 0].tolist(), strict=True)), columns, 3)
+    assert [np.flatnonzero(group_of == group).tolist() for group in range(n_groups)] == groups
+    assert np.flatnonzero(group_of < 0).tolist() == rest
+
+
 @given(tables(least=8, most=60), st.integers(2, 4), st.booleans(), st.integers(1, 2))
 def test_groups_have_k_to_2k_less_one_records_of_one_stratum(rows, k, refine, n_strata):
     numbers, codes = arrays(rows)
