@@ -83,6 +83,7 @@ def test_from_a_folder_of_letters_to_a_verified_snapshot(folder):
     assert "uploaded     4" in good(folder, "put", "more", "--wait", "0")
     lines = good(folder, "search", "heron", "egret", "--limit", "30").splitlines()
     assert any("  letters/0.txt  egret, heron" in line or "  letters/0.txt  heron, egret" in line for line in lines)
+    assert "\\n" not in good(folder, "search", "heron", "egret", "--fetch", "1")
     best = json.loads(good(folder, "search", "heron", "egret", "--fetch", "1", "--json"))[0]
     assert good(folder, "get", best["document"]).strip() == best["text"].strip()
     good(folder, "delete", best["document"])

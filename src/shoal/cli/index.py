@@ -280,7 +280,7 @@ def search(
         opening = f"  | {hit.opening[:60]}" if hit.opening else ""
         write(printable(f"{hit.similarity:.3f}  {hit.document}  {name}{', '.join(hit.words)}{opening}"))
     for hit, text in zip(hits, texts, strict=False):
-        write(printable(f"\n{hit.name or hit.document}"))
+        write("\n" + printable(hit.name or hit.document))
         _write_text(text)
     if not hits:
         say("nothing found: no document that you can read has these words")
@@ -317,7 +317,7 @@ def status(server: Server = None, token: Token = None, ca: Ca = None, as_json: A
         return
     write(f"crowd        k={figures.k}, {figures.groups:,} groups, {figures.terms:,} terms")
     write(f"documents    {figures.documents:,} visible")
-    write(f"mine         {figures.mine:,}, of which {figures.put_here:,} were put from this machine")
+    write(f"mine         {figures.mine:,}, of which this machine knows {figures.put_here:,} by name")
     write(f"waiting      {figures.waiting_here:,} held back on this machine until similar ones come")
     if figures.overdue:
         say(f"{figures.overdue:,} have waited for more than 7 days; the next put places them in the nearest groups")

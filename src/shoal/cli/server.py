@@ -204,7 +204,8 @@ def list_accounts(database: Address = "shoal.db", as_json: AsJson = False) -> No
     for account in accounts:
         state = "" if account.active else "  revoked"
         if account.active and account.expires is not None:
-            state = f"  expires {datetime.fromtimestamp(account.expires, UTC):%Y-%m-%d %H:%M}"
+            verb = "expires" if account.expires > time.time() else "expired"
+            state = f"  {verb} {datetime.fromtimestamp(account.expires, UTC):%Y-%m-%d %H:%M}"
         stored = f"{account.documents:>9,} documents  {account.bytes / 1e6:>9,.1f} MB"
         write(f"{account.id}  {account.role:<8}  {stored}  {account.name}{state}")
 

@@ -41,7 +41,7 @@ class IndexStatus:
     documents: int  # visible
     terms: int
     mine: int  # documents of this account
-    put_here: int  # of those, put from this machine
+    put_here: int  # of those, known here by name
     waiting_here: int  # held back on this machine
     overdue: int  # of those, for longer than WAIT: the next put places them in the nearest groups
     unfinished: int  # requests of a put that was interrupted

@@ -32,7 +32,7 @@ LONGEST_PAUSE = 30.0
 TRY_AGAIN = (429, 502, 503, 504)  # the server, or a proxy in front of it, cannot answer now
 OCTETS, JSON = "application/octet-stream", "application/json"
 NOT_TRUSTED = "the certificate of {} comes from no authority that is known here; name its certificates with {{option}}"
-NO_TOKEN = "the server does not know this token, or it was revoked; set SHOAL_TOKEN to the one you were given"
+NO_TOKEN = "the server does not know this token, or it has expired or was revoked; set SHOAL_TOKEN to a valid one"
 
 
 @dataclass(frozen=True)
