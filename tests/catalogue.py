@@ -30,7 +30,7 @@ LOCALE = PACKAGE / "locale"
 HEADER = re.compile(rb'(?m)^(?:"(?:Project|Report|POT|PO|Last|Language-Team|Generated).*\n)+')
 MARKED = ("_", "N_")
 # Pages that have no translation yet.
-ENGLISH_ONLY = re.compile(r"/(\w*assessment|audit|exploration|leak_card|leaks|space)\.html|\.txt\.jinja|/web/")
+ENGLISH_ONLY = re.compile(r"/(\w*assessment|audit|exploration|space)\.html|\.txt\.jinja|/web/")
 
 
 def messages() -> dict[str, list[str]]:

@@ -4,28 +4,34 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import asdict, is_dataclass, replace
 from gettext import GNUTranslations
 from html import unescape
+from pathlib import Path
 from string import Formatter
 from typing import Any
 
+import pandas as pd
 import pytest
 from jinja2 import Environment, nodes
 
+from shoal import board, protect
 from shoal.language import ENGLISH, LANGUAGES, speaking
 from shoal.pages.board import board_html
+from shoal.pages.leak_card import leaks_html
 from shoal.pages.report import release_pages
 from shoal.pages.sanitized import sanitized_pages
 from shoal.pages.words import said
 from shoal.request.options import GroupPromises
 from shoal.results.assessment import Board
+from shoal.results.attacks import Learned, Remedy
 from shoal.results.claims import Withheld
 from shoal.results.sanitizing import KINDS, MaskedKind
 from shoal.results.summary import CellShares, SketchFigures, StatedLoss
 from shoal.verification.signatures import UNSIGNED
 from tests.catalogue import LOCALE, messages, read
 from tests.pages import test_report, test_sanitized
+from tests.release.test_leaks import card, rate
 
 TRANSLATED = [language for language in LANGUAGES if language != ENGLISH]
 DOCUMENTS = replace(
@@ -65,6 +71,14 @@ RELEASES = {
 }
 SANITIZED = replace(test_sanitized.SUMMARY, kinds=tuple(MaskedKind(kind, 2, 5) for kind in KINDS))
 BOARD = Board(TABLE, (("age", "quasi"), ("diagnosis", "confidential")), "0" * 64, 12, UNSIGNED)
+LEARNED = Learned("bilinear, not negative", rate(0.7), 0.7, 0.7, True, {"age": 0.2}, 1, 1, 29.7)
+HELPS, HARDLY, NOT = (Remedy("age", 1500, rate(0.8), rate(after)) for after in (0.25, 0.75, 0.9))
+CARDS = {
+    "a remedy, and a proof": card((HELPS,), proved=LEARNED),
+    "a bound": card((HARDLY,), proved=replace(LEARNED, distance="weighted mean", bound=0.75, proved=False)),
+    "nothing proved": card((NOT,), proved=replace(LEARNED, bound=0.1)),
+    "labels tell most": card((HARDLY,), names=("town", "pay")),
+}
 
 
 @pytest.mark.parametrize("language", TRANSLATED)
@@ -121,11 +135,55 @@ def test_the_page_for_a_board_holds_no_english(language: str) -> None:
     assert untranslated(board_html(BOARD), other, language, BOARD) == set()
 
 
+@pytest.fixture(scope="module")
+def people(tmp_path_factory: pytest.TempPathFactory) -> tuple[pd.DataFrame, Path]:
+    """A table, and a release of it."""
+    table = pd.DataFrame(
+        {
+            "age": [20 + row // 2 for row in range(60)],
+            "town": ["Saltmere", "Wexcombe", "Osmerby"] * 20,
+            "income": [1000.0 + 37 * row for row in range(60)],
+            "w": [10.0, 20.0] * 30,
+        }
+    )
+    release = tmp_path_factory.mktemp("people") / "release"
+    protect(table, 5, release, quasi=["age", "town"], confidential=["income"], insensitive=["w"], attack=False)
+    return table, release
+
+
+@pytest.mark.parametrize("language", TRANSLATED)
+def test_the_owners_page_for_a_board_holds_no_english(people: tuple[pd.DataFrame, Path], language: str) -> None:
+    table, release = people
+    english, other = (
+        board(release, original=table, population=9000, model=["age ~ town"], lang=spoken)
+        for spoken in (ENGLISH, language)
+    )
+    with speaking(language):
+        page = board_html(other)
+    assert other.assessment is not None
+    assert other.assessment.survey is not None
+    shown = ["Poisson log-linear", *(one.about for one in other.assessment.survey.estimates)]
+    assert untranslated(board_html(english), page, language, shown) == set()
+
+
+@pytest.mark.parametrize("language", TRANSLATED)
+@pytest.mark.parametrize("name", CARDS)
+def test_the_leak_card_holds_no_english(name: str, language: str) -> None:
+    with speaking(language):
+        other = leaks_html(CARDS[name], 50)
+    assert untranslated(leaks_html(CARDS[name], 50), other, language, ["age", "pay", "town", "AB", "bilinear"]) == set()
+
+
 def untranslated(english: str, other: str, language: str, shown: Any) -> set[str]:
     """Words of both pages that no translation has, and that are no data."""
     own = {word for message in read(language) for word in words_of(re.sub(r"\{.*?\}", " ", str(message.string)))}
     with speaking(language):
-        data = {word for text in texts_of(asdict(shown)) if said(text) == text for word in words_of(text)}
+        data = {
+            word
+            for text in texts_of(asdict(shown) if is_dataclass(shown) else shown)
+            if said(text) == text
+            for word in words_of(text)
+        }
     return (words_of(read_by_people(english)) & words_of(read_by_people(other))) - own - data
 
 

@@ -53,6 +53,11 @@ def test_an_unknown_language_is_refused(tmp_path: Path) -> None:
 def test_the_page_for_a_board_is_in_the_language_that_was_asked_for(release: Path, tmp_path: Path) -> None:
     shoal.board(release, tmp_path / "board", lang="de")
     assert "Was ist zugesagt, und wer hat es gezählt?" in (tmp_path / "board" / "report.html").read_text("utf-8")
-    with pytest.raises(InputError, match="with the original the page is in English"):
-        shoal.board(release, tmp_path / "owner", lang="de", original=TABLE)
-    assert not (tmp_path / "owner").exists()
+
+
+def test_the_leak_card_is_in_the_language_of_the_release(tmp_path: Path) -> None:
+    table = pd.DataFrame({"age": [20 + row // 2 for row in range(60)], "income": [100 * row for row in range(60)]})
+    private = shoal.protect(table, k=3, out=tmp_path / "german", lang="de").private
+    page = (private / "leaks.html").read_text("utf-8")
+    assert '<html lang="de">' in page
+    assert "Was durchsickert" in page

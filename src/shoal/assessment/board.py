@@ -14,7 +14,7 @@ from shoal.data.kinds.inspection import inspect
 from shoal.data.private_files import PRIVATE_FOLDER
 from shoal.data.sources import table_source
 from shoal.errors import InputError
-from shoal.language import ENGLISH, speaking
+from shoal.language import speaking
 from shoal.pages.board import board_html
 from shoal.release.folders import PUBLIC_FOLDER, check_free, folders_written_aside, private_beside
 from shoal.release.load import load
@@ -73,8 +73,6 @@ def board(
     original, options = planned(original, options)
     options["original"] = original
     asked, reading = checked_part(BoardOptions, options), checked_part(Reading, options)
-    if asked.original is not None and asked.lang != ENGLISH:
-        raise InputError("with the original the page is in English; leave out that or {option}", f"lang {asked.lang}")
     if out is not None:
         check_free(Path(out), force, lambda content: content == [PAGE])
     found = _answers(Path(release), asked, reading)
@@ -102,7 +100,8 @@ def _answers(release: Path, asked: BoardOptions, reading: Reading) -> Board:
                 raise InputError("{option} is about the original; give that as well", name)
         return found
     source = table_source(asked.original, reading)
-    reasons = {column.name: (column.role, column.reason) for column in inspect(source).columns}
+    with speaking(asked.lang):
+        reasons = {column.name: (column.role, column.reason) for column in inspect(source).columns}
     quasi, confidential = ([name for name, its in columns if its == role] for role in ("quasi", "confidential"))
     before = audit(
         source,

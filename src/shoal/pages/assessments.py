@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
+from shoal.language import _
 from shoal.pages import charts
 from shoal.pages.leak_card import card_page
 from shoal.pages.report import distances
@@ -122,10 +123,19 @@ def verdict(assessment: TableAssessment) -> str:
         key=lambda rate: rate.rate,
     )
     linked = max(best.rate, assessment.labels_linked or 0.0)  # by numbers or by labels, whichever tells more
-    trained = assessment.leaks and f"; one trained on known links finds {percent(assessment.leaks.leak.honest.rate)}"
-    return (
-        f"An intruder who knows the original values links {percent(linked)} of the {count(assessment.rows, 'record')} "
-        f"to the right person{trained or ''}; guessing would link {percent(best.baseline)}."
+    trained = ""
+    if assessment.leaks:
+        trained = _("; one trained on known links finds {share}").format(
+            share=percent(assessment.leaks.leak.honest.rate)
+        )
+    return _(
+        "An intruder who knows the original values links {linked} of the {records} to the right person{trained}; "
+        "guessing would link {guessed}."
+    ).format(
+        linked=percent(linked),
+        records=count(assessment.rows, "record"),
+        trained=trained,
+        guessed=percent(best.baseline),
     )
 
 
@@ -300,7 +310,7 @@ def _attack(after: Reidentification, before: Reidentification) -> charts.Picture
     kinds = (("sanitized", after), ("not sanitized", before))
     description = "Chart: the more words are searched with, the more originals come first."
     marks: list[charts.Mark] = []
-    for (_, attack), colour in zip(kinds, (charts.DEEP, charts.SAND), strict=True):
+    for (_kind, attack), colour in zip(kinds, (charts.DEEP, charts.SAND), strict=True):
         firsts = [(place, search.first) for place, search in enumerate(attack.searches)]
         marks += [charts.Line([(place, first.low), (place, first.high)], colour, 2) for place, first in firsts]
         marks.append(charts.Line([(place, first.rate) for place, first in firsts], colour, 3))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from shoal.language import N_, _, fixed
 from shoal.pages import charts
-from shoal.pages.words import count, interval, page, percent, succeeds
+from shoal.pages.words import count, interval, number, page, percent, succeeds
 from shoal.results.attacks import Leak, LeakCard, LeakingAttribute, Learned
 
 MOST_ATTRIBUTES = 15  # bars
@@ -11,6 +12,7 @@ MOST_PARAMETERS = 20  # of a proof
 DRAWN = 4  # attributes of the lattice: 16 sets
 NEXT_TO_NOTHING = 5e-4  # a parameter
 NOTABLE = 0.01  # interactions that are shown
+FAMILIES = (N_("weighted mean"), N_("submodular"), N_("not negative"))  # parts of the names of distances
 
 
 class CardPage:
@@ -45,10 +47,15 @@ def leaks_html(card: LeakCard, rows: int) -> str:
 def verdict(leak: Leak) -> str:
     """The result in two sentences."""
     key = leak.attributes[0].name
-    return (
-        f"An attacker trained on some known links finds {percent(leak.honest.rate)} of the other records, one trained "
-        f"on all links {percent(leak.worst.rate)}; weighing all columns alike finds {percent(leak.plain.rate)}, "
-        f"guessing {percent(leak.plain.baseline)}. The most telling column is {key}."
+    return _(
+        "An attacker trained on some known links finds {honest} of the other records, one trained on all links "
+        "{worst}; weighing all columns alike finds {plain}, guessing {guessing}. The most telling column is {key}."
+    ).format(
+        honest=percent(leak.honest.rate),
+        worst=percent(leak.worst.rate),
+        plain=percent(leak.plain.rate),
+        guessing=percent(leak.plain.baseline),
+        key=key,
     )
 
 
@@ -59,19 +66,21 @@ def remedy(card: LeakCard) -> str:
     best, telling = card.remedies[0], card.leak.attributes[0].name
     tried = list(dict.fromkeys(attempt.column for attempt in card.remedies))
     if not best.helps and telling not in tried:
-        return (
-            f"Mask {telling} more strongly: it is the most telling column, and labels are not coarsened here; recode "
-            f"it, or give it a hierarchy. Coarsening {' or '.join(tried)} instead does little."
-        )
+        return _(
+            "Mask {telling} more strongly: it is the most telling column, and labels are not coarsened here; recode "
+            "it, or give it a hierarchy. Coarsening {tried} instead does little."
+        ).format(telling=telling, tried=_(" or ").join(tried))
     if best.after.rate >= best.before.rate:
-        return f"Coarsening one column alone does not help; tried: {', '.join(tried)}."
-    falls = (
-        f"coarsened so that at least {best.least:,} records share each value, the worst rate falls from "
-        f"{percent(best.before.rate)} to {percent(best.after.rate)}"
+        return _("Coarsening one column alone does not help; tried: {tried}.").format(tried=", ".join(tried))
+    falls = _(
+        "coarsened so that at least {least} records share each value, the worst rate falls from {before} to {after}"
+    ).format(least=number(best.least), before=percent(best.before.rate), after=percent(best.after.rate))
+    form = (
+        N_("Mask {column} more strongly: {falls}.")
+        if best.helps
+        else N_("No single column is to blame: even with {column} {falls}. Protect all columns more strongly.")
     )
-    if not best.helps:
-        return f"No single column is to blame: even with {best.column} {falls}. Protect all columns more strongly."
-    return f"Mask {best.column} more strongly: {falls}."
+    return _(form).format(column=best.column, falls=falls)
 
 
 def proof(leak: Leak) -> str:
@@ -79,23 +88,29 @@ def proof(leak: Leak) -> str:
     if leak.proof is None:
         return ""
     if leak.proof.rate.rate > leak.proof.bound:  # by less than that
-        return "Nothing is proved: some records are told apart by less than the margin that a proof needs."
-    if leak.proof.proved:
-        most = f"{percent(leak.proof.found)}{_of_which(leak)}"
-        return f"Proved: no {_family(leak.proof)} clearly identifies more than {most}."
-    most = f"{percent(leak.proof.bound)}{_of_which(leak)}"
-    return (
-        f"No {_family(leak.proof)} clearly identifies more than {most}; the best one "
-        f"found, in {count(round(leak.proof.seconds), 'second')}, finds {percent(leak.proof.found)}."
+        return _("Nothing is proved: some records are told apart by less than the margin that a proof needs.")
+    form = (
+        N_("Proved: no {family} clearly identifies more than {most}{records}.")
+        if leak.proof.proved
+        else N_(
+            "No {family} clearly identifies more than {most}{records}; the best one found, in {seconds}, finds {found}."
+        )
+    )
+    return _(form).format(
+        family=_family(leak.proof),
+        most=percent(leak.proof.found if leak.proof.proved else leak.proof.bound),
+        records=_of_which(leak),
+        seconds=count(round(leak.proof.seconds), "second"),
+        found=percent(leak.proof.found),
     )
 
 
 def _family(proof: Learned) -> str:
     """Of what something is proved."""
     if proof.distance == "weighted mean":
-        return "weighting of the columns"
-    kind, _, restriction = proof.distance.partition(", ")
-    return f"{kind} distance" + (f" ({restriction})" if restriction else "")
+        return _("weighting of the columns")
+    kind, *restriction = proof.distance.split(", ", 1)
+    return _("{kind} distance").format(kind=kind) + "".join(f" ({_(one)})" for one in restriction)
 
 
 def best_parameters(leak: Leak) -> tuple[tuple[str, float], ...]:
@@ -108,26 +123,30 @@ def best_parameters(leak: Leak) -> tuple[tuple[str, float], ...]:
 
 def _of_which(leak: Leak) -> str:
     """A proof is about the records that were learned from, among themselves."""
-    return f" of the {leak.learned_on:,} records drawn, among themselves" if leak.learned_on < leak.worst.n else ""
+    if leak.learned_on >= leak.worst.n:
+        return ""
+    return _(" of the {records} records drawn, among themselves").format(records=number(leak.learned_on))
 
 
 def _attackers(leak: Leak) -> charts.Picture:
     rates = (
-        ("plain: all columns alike", leak.plain),
-        ("Mahalanobis: correlations, too", leak.mahalanobis),
-        (f"learned from {count(leak.links_known, 'link')}, tried on others", leak.honest),
-        ("learned from all links (worst case)", leak.worst),
+        (_("plain: all columns alike"), leak.plain),
+        (_("Mahalanobis: correlations, too"), leak.mahalanobis),
+        (_("learned from {links}, tried on others").format(links=count(leak.links_known, "link")), leak.honest),
+        (_("learned from all links (worst case)"), leak.worst),
     )
-    description = "Chart of four attackers: the share of records each finds, with intervals, and what a guess finds."
-    rows = ((who, succeeds(rate), interval(rate), percent(rate.baseline), f"{rate.n:,}") for who, rate in rates)
-    header = ("Attacker", "Finds", "95 % interval", "By guessing", "Records tried")
-    return charts.picture(charts.rates_with_intervals(rates, "Records found"), description, header, rows)
+    description = _("Chart of four attackers: the share of records each finds, with intervals, and what a guess finds.")
+    rows = ((who, succeeds(rate), interval(rate), percent(rate.baseline), number(rate.n)) for who, rate in rates)
+    header = (_("Attacker"), _("Finds"), _("95 % interval"), _("By guessing"), _("Records tried"))
+    return charts.picture(charts.rates_with_intervals(rates, _("Records found")), description, header, rows)
 
 
 def _attributes(leak: Leak) -> charts.Picture:
     shown = leak.attributes[:MOST_ATTRIBUTES]
     bars = [(attribute.name, share_of(attribute)) for attribute in shown]
-    description = f"Bar chart: how much of the linking each of {count(len(shown), 'column')} carries."
+    description = _("Bar chart: how much of the linking each of {columns} carries.").format(
+        columns=count(len(shown), "column")
+    )
     rows = (
         (
             attribute.name,
@@ -138,8 +157,8 @@ def _attributes(leak: Leak) -> charts.Picture:
         )
         for attribute in leak.attributes
     )
-    header = ("Column", "Weight", "Shapley value", "Found by it alone", "Found without it")
-    drawing = charts.sideways(bars, charts.shares("Share of the linking", [share for _, share in bars]))
+    header = (_("Column"), _("Weight"), _("Shapley value"), _("Found by it alone"), _("Found without it"))
+    drawing = charts.sideways(bars, charts.shares(_("Share of the linking"), [share for _, share in bars]))
     return charts.picture(drawing, description, header, rows)
 
 
@@ -169,23 +188,25 @@ def _lattice(leak: Leak) -> charts.Picture | None:
         level.sort(key=lambda subset: [-(subset >> i & 1) for i in range(len(letters))])
         for rank, subset in enumerate(level):
             weight = leak.measure[sum(bit for i, bit in enumerate(bits) if subset >> i & 1)]
-            label = "".join(letter for i, (letter, _) in enumerate(letters) if subset >> i & 1) or "none"
+            label = "".join(letter for i, (letter, _) in enumerate(letters) if subset >> i & 1) or _("none")
             x = (rank + 1) / (len(level) + 1)
             position_of[subset] = x, size
-            rows.append((label, f"{weight:.2f}"))
+            rows.append((label, fixed(weight, ".2f")))
             nodes += [
                 charts.Dot(x, size, _shade(weight), 22, stroke=charts.DEEP),
                 charts.Text(x, size, label, below=-3, bold=True),
-                charts.Text(x, size, f"{weight:.2f}", below=12),
+                charts.Text(x, size, fixed(weight, ".2f"), below=12),
             ]
             for i in range(len(letters)):
                 if subset >> i & 1:
                     edges.append(charts.Line([(x, size), position_of[subset ^ (1 << i)]], "#b7c6cc", 1))
     named = ", ".join(f"{letter} {name}" for letter, name in letters)
-    description = f"Lattice of the sets of {named}: how much each set weighs in the learned fuzzy measure."
+    description = _("Lattice of the sets of {named}: how much each set weighs in the learned fuzzy measure.").format(
+        named=named
+    )
     axes = charts.Axis("", 0, 1, ()), charts.Axis("", -0.4, len(letters) + 0.4, ())
     drawing = charts.chart(*axes, [*edges, *nodes], 70 * (len(letters) + 1), axes=False)
-    return charts.picture(drawing, description, ("Set", "Weight"), rows)
+    return charts.picture(drawing, description, (_("Set"), _("Weight")), rows)
 
 
 def _shade(weight: float) -> str:

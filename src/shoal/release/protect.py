@@ -16,6 +16,7 @@ from shoal.data.inputs import DocumentSource, Source, source_of
 from shoal.data.private_files import PRIVATE_FOLDER
 from shoal.data.roles import ColumnChoices
 from shoal.errors import InputError
+from shoal.language import speaking
 from shoal.methods.sketches import CrowdSketch, DeltaSketch, KVarianceSketch
 from shoal.methods.sketches.sketches import check_components
 from shoal.release.cluster.documents import draft_documents_in_parts
@@ -329,7 +330,8 @@ def _write(
 ) -> Protected:
     """`seal_beside`: the private side says which release it belongs to, for a release that follows."""
     with folders_written_aside((private, PRIVATE_FOLDER), (release, PUBLIC_FOLDER)) as (private_aside, aside):
-        draft = make_draft(private_aside, aside)
+        with speaking(language):
+            draft = make_draft(private_aside, aside)
         write_files(private_aside, draft.private_files)
         content = write_release(replace(draft, summary=replace(draft.summary, language=language)), aside)
         if seal_beside:

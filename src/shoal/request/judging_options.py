@@ -245,7 +245,7 @@ class BoardOptions:
         letter="o",
         otherwise="a few lines are printed, no file is written",
     )
-    lang: str = board_option("Language of the public version, such as de.", OneOf(LANGUAGES), default=ENGLISH)
+    lang: str = board_option("Language of the page, such as de.", OneOf(LANGUAGES), default=ENGLISH)
     original: Any = board_option(
         "The table behind the release: adds the risk before, why each column has its role, and which analyses hold.",
         File(metavar="<table>"),

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
+from shoal.language import _, fixed, in_figures
+
 TWO_SIDED_95 = 1.959963984540054  # the normal distribution's 97.5 % point
 TOTALS, TABLES, MODELS = "columns", "tables", "models"
 
@@ -134,14 +136,17 @@ class SurveyUtility:
     def sentence(self) -> str:
         """The result in plain words."""
         kept, coefficients = self.conclusions
-        models = (
-            f"; {kept} of {coefficients} coefficients keep their significance at 5 %, and their sign if significant"
-            if coefficients
-            else ""
-        )
-        return (
-            f"{self.within:,} of {len(self.estimates):,} estimates from the protected table lie within the original's "
-            f"95 % interval; the intervals overlap by {self.overlap:.0%} on average{models}."
+        models = _(
+            "; {kept} of {coefficients} coefficients keep their significance at 5 %, and their sign if significant"
+        ).format(kept=kept, coefficients=coefficients)
+        return _(
+            "{within} of {estimates} estimates from the protected table lie within the original's 95 % interval; the "
+            "intervals overlap by {overlap} on average{models}."
+        ).format(
+            within=in_figures(f"{self.within:,}"),
+            estimates=in_figures(f"{len(self.estimates):,}"),
+            overlap=fixed(self.overlap, ".0%"),
+            models=models if coefficients else "",
         )
 
     def rows(self) -> list[dict[str, Any]]:

@@ -14,12 +14,13 @@ from shoal.data.columns import plain
 from shoal.data.files import counted, shown, unknown_column
 from shoal.errors import InputError
 from shoal.kernels import Floats, Ints
+from shoal.language import N_
 from shoal.results.survey import MODELS, TABLES, TOTALS, ComparedEstimate, Estimate, SurveyUtility
 from shoal.utility import survey
 from shoal.utility.column_values import Labels, PairedColumn, as_labels, as_numbers, is_missing, paired_column
 from shoal.utility.survey import Design
 
-QUANTILES = {"10th percentile": 0.1, "median": 0.5, "90th percentile": 0.9}
+QUANTILES = {N_("10th percentile"): 0.1, N_("median"): 0.5, N_("90th percentile"): 0.9}
 MOST_LEVELS = 30  # labels of a column whose shares are estimated without being asked for
 MOST_CELLS = 1_000  # of a table that is asked for
 MOST_TERMS = 200  # of a model
@@ -176,10 +177,13 @@ def _of_column(column: PairedColumn, sides: _Sides) -> Iterator[ComparedEstimate
                 survey.share(_portions(values, level), ~is_missing(values), design)
                 for values, design in ((column.before, sides.design), (column.after, sides.design_after))
             )
-            yield from sides.compared(TOTALS, "share", f"{column.name} = {level}", before, after)
+            yield from sides.compared(TOTALS, N_("share"), f"{column.name} = {level}", before, after)
         return
-    statistics: dict[str, Callable[[Floats, Design], Estimate | None]] = {"total": survey.total, "mean": survey.mean}
-    statistics |= {name: _quantile(p) for name, p in QUANTILES.items()} | {"Gini": survey.gini}
+    statistics: dict[str, Callable[[Floats, Design], Estimate | None]] = {
+        N_("total"): survey.total,
+        N_("mean"): survey.mean,
+    }
+    statistics |= {name: _quantile(p) for name, p in QUANTILES.items()} | {N_("Gini"): survey.gini}
     for name, statistic in statistics.items():
         before, after = statistic(column.before, sides.design), statistic(column.after, sides.design_after)
         yield from sides.compared(TOTALS, name, column.name, before, after)
@@ -262,7 +266,7 @@ def _of_model(asked: str, sides: _Sides) -> Iterator[ComparedEstimate]:
     places = _places([(len(term.names), term.after.shape[1]) for term in terms_of])
     for position, name in enumerate(names):
         before, after = fitted[0][position], fitted[1][places[position]]
-        yield from sides.compared(MODELS, "coefficient", f"{what} ~ {name}", before, after)
+        yield from sides.compared(MODELS, N_("coefficient"), f"{what} ~ {name}", before, after)
 
 
 def _places(widths: Sequence[tuple[int, int]]) -> list[int]:

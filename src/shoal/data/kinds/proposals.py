@@ -31,6 +31,7 @@ from shoal.data.kinds.recognition import (
     words_of,
 )
 from shoal.data.roles import Kind, Role
+from shoal.language import _, in_figures
 
 Floats = NDArray[np.float64]
 FEWEST_REPLICATES = 8  # replicate weights: 32, 80 or 160 of them, as a rule
@@ -99,7 +100,7 @@ def suggested_role(name: str, kind: Kind, column: Any, data: pa.Table, weights: 
     if is_replicate_weight(name, column, data):
         return Role.IDENTIFIER, "a replicate of the sampling weight, which says more than one weight: dropped"
     if (named := names_weight(name)) is not False and kind is not Kind.DATE and is_weight(column, bool(named)):
-        return Role.WEIGHT, "a sampling weight: each group shows its mean, nothing is grouped by it"
+        return Role.WEIGHT, _("a sampling weight: each group shows its mean, nothing is grouped by it")
     if named and kind in (Kind.NUMBER, Kind.WHOLE) and distinct > FEW_VALUES:
         return Role.IDENTIFIER, (
             "called like a sampling weight, but missing or negative in some records: dropped; to have it, fill it and "
@@ -136,21 +137,23 @@ def suggested_role(name: str, kind: Kind, column: Any, data: pa.Table, weights: 
     if kind is Kind.TEXT:
         return Role.IDENTIFIER, "text can hold names and cannot be averaged: dropped"
     if len(column.unique()) == 1:
-        return Role.INSENSITIVE, "the same value for every record tells nobody apart"
+        return Role.INSENSITIVE, _("the same value for every record tells nobody apart")
     if kind is Kind.CODE and is_unit(column):
         return Role.HOUSEHOLD, "it numbers units of a few rows each, in their order, as households are: grouped whole"
     if name in weights.likely:
-        return Role.WEIGHT, "its numbers are like sampling weights: if it is an amount, write protect"
+        return Role.WEIGHT, _("its numbers are like sampling weights: if it is an amount, write protect")
     if names_wanted(name):
-        reason = "by its name it is what an intruder wants to learn: released, and watched"
+        reason = _("by its name it is what an intruder wants to learn: released, and watched")
         if 2 * distinct > n_rows:
-            reason += f"; its {distinct:,} values all but name {n_rows:,} records: if others know some, write protect"
+            reason += _(
+                "; its {values} values all but name {records} records: if others know some, write protect"
+            ).format(values=in_figures(f"{distinct:,}"), records=in_figures(f"{n_rows:,}"))
         return Role.CONFIDENTIAL, reason
     if words & KNOWN_ELSEWHERE:
-        return Role.QUASI, "by its name others may know it of a person: it is protected"
+        return Role.QUASI, _("by its name others may know it of a person: it is protected")
     if kind is Kind.DATE:
-        return Role.QUASI, "others often know when something happened: it is protected"
-    return Role.QUASI, "nothing says that others cannot know it: protected unless you know better"
+        return Role.QUASI, _("others often know when something happened: it is protected")
+    return Role.QUASI, _("nothing says that others cannot know it: protected unless you know better")
 
 
 def built_like_numbers_of_cases(values: pa.Array) -> bool:
