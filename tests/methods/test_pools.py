@@ -91,10 +91,10 @@ def test_documents_of_one_direction_are_nearer_the_more_alike_their_lengths_are(
     assert without_length(with_length(X, lengths)).toarray() == pytest.approx(X.toarray())
 
 
-def settled(counts, groups):
+def settled(counts, groups, error=None):
     rows = sp.csr_matrix(np.array(counts))
     X, lengths = unit_rows(rows, np.ones(rows.shape[1]))
-    return without_giveaways(rows, X, lengths, np.array(groups))
+    return without_giveaways(rows, X, lengths, np.array(groups), error)
 
 
 def test_members_that_are_all_the_same_are_read_off():
@@ -112,6 +112,23 @@ def test_a_member_whose_terms_are_no_commoner_than_others_is_not():
 
 def test_counts_other_than_even_parts_are_not():
     assert read_off(np.array([[3, 0], [1, 1]])).tolist() == [False, False]
+
+
+ONE_HAS_MOST = [[1, 1, 0, 0, 0, 0], [1, 1, 1, 0, 0, 0], [0, 0, 0, 9, 0, 0]]
+
+
+def test_where_a_pool_has_only_what_two_share_a_word_of_one_covers_nobody():
+    # With every word the last of four comes first, nine times; without those of one member the first member is it all.
+    assert read_off(np.array(ONE_HAS_MOST)).tolist() == [False, False, True]
+    assert read_off(np.array(ONE_HAS_MOST), only_shared=True).tolist() == [True, False, False]
+
+
+def test_by_meaning_members_leave_that_are_the_words_shared():
+    counts = np.array([*ONE_HAS_MOST, [0, 1, 1, 0, 1, 0], [1, 0, 1, 0, 1, 1], [0, 1, 0, 1, 0, 1]])
+    assert not read_off(counts[3:], only_shared=True).any()
+    groups = settled(counts, [0, 0, 0, 1, 1, 1], error=lambda rows: 0.0)
+    assert np.bincount(groups).tolist() == [3, 3]
+    assert not any(read_off(counts[groups == group], only_shared=True).any() for group in (0, 1))
 
 
 def test_copies_leave_for_other_groups():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 import warnings
 from types import SimpleNamespace
 
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from shoal import Hierarchy, InputError, SemanticMicroaggregation, VectorSpace
+from shoal.methods import meanings
 from shoal.methods.meanings import Collection
 from shoal.methods.semantic import exchanged
 from tests.reference.mdav import mdav as plain_mdav
@@ -246,3 +248,68 @@ def test_rows_of_a_vector_space_become_documents():
     assert sorted(documents[0]) == ["cat", "chased", "dog"]
     model = SemanticMicroaggregation(k=2, ontology=ANIMALS).fit(documents)
     assert set(model.representatives_[0]) == {"canine", "feline"}
+
+
+def pooled(texts, owners, hierarchy):
+    """What is published of one group, as {term: count}."""
+    collection = Collection.read([dict.fromkeys(text, 1.0) for text in texts], hierarchy)
+    number_of = {word: number for number, word in enumerate(collection.words)}
+    entries = [(number_of[word], count, owner) for text, owner in zip(texts, owners, strict=True)
+               for word, count in text.items()]  # fmt: skip
+    terms, counts = collection.meanings.pool(*np.array(entries).T)
+    named = [term if isinstance(term, str) else hierarchy.lemma(term) for term in collection.terms(terms)]
+    return sorted(zip(named, counts.tolist(), strict=True))
+
+
+def test_a_word_in_two_documents_of_one_owner_is_not_shared():
+    texts = [{"dog": 1}, {"dog": 2}, {"wolf": 1}, {"trout": 4}]
+    assert pooled(texts, [0, 0, 1, 2], ANIMALS) == [("canine", 4)]  # trout has no partner left
+    assert pooled(texts, [0, 3, 1, 2], ANIMALS) == [("animal", 5), ("dog", 3)]
+
+
+def test_words_of_one_owner_alone_are_never_paired():
+    assert pooled([{"dog": 1, "wolf": 1}, {"cat": 1}], [0, 1], ANIMALS) == [("mammal", 2)]
+
+
+@settings(max_examples=50, deadline=None)
+@given(worlds())
+def test_pairs_of_unshared_words_are_the_nearest_first(world):
+    ontology, _, documents = world
+    collection = Collection.read(documents, ontology)
+    held = collection.documents
+    owner = np.repeat(np.arange(len(held)), np.diff(held.ends))
+    alone = [term for term in np.unique(held.terms) if np.sum(held.terms == term) == 1]
+    whose = {term: owner[held.terms == term][0] for term in alone}
+    apart = collection.meanings._rows(np.array(alone, int), np.array(alone, int)) if alone else None
+    near = [(apart[i, j], i, j) for j in range(len(alone)) for i in range(j) if whose[alone[i]] != whose[alone[j]]]
+    free, expected = set(range(len(alone))), 0
+    for _, i, j in sorted(near):
+        if {i, j} <= free:
+            free -= {i, j}
+            expected += 2**i + 2**j
+    counts = np.array([2 ** alone.index(term) if term in alone else 0 for term in held.terms], dtype=np.int64)
+    _, total = collection.meanings.pool(held.terms, counts, owner)
+    assert total.sum() == expected
+
+
+def test_a_large_group_is_paired_in_batches(monkeypatch):
+    words = [f"w{number:03}" for number in range(100)]
+    chapters = Hierarchy.from_pairs([*((word, f"c{number % 20}") for number, word in enumerate(words)),
+                                     *((f"c{number}", "all") for number in range(20))])  # fmt: skip
+    texts, owners = [{word: 1} for word in words], [*range(50)] * 2
+    assert sum(count for _, count in pooled(texts, owners, chapters)) == 100
+    monkeypatch.setattr(meanings, "COMPARED", 30)
+    assert sum(count for _, count in pooled(texts, owners, chapters)) == 100
+    # All but one word of one owner: his are left over from batch to batch, and one finds a partner.
+    assert pooled(texts, [0] * 99 + [1], chapters) == [("c19", 2)]
+
+
+def test_the_memory_of_a_large_group_is_that_of_a_table_of_distances():
+    words = [f"w{number:04}" for number in range(3_000)]
+    wide = Hierarchy.from_pairs([*((word, f"c{number % 300}") for number, word in enumerate(words)),
+                                 *((f"c{number}", "all") for number in range(300))])  # fmt: skip
+    tracemalloc.start()
+    pooled([{word: 1} for word in words], range(3_000), wide)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 60e6  # 36 MB are the table

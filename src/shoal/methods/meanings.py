@@ -25,6 +25,7 @@ Ints = NDArray[Any]
 Floats = NDArray[np.float64]
 
 HEAVIEST = 1e100  # squares of more leave the range of numbers
+COMPARED = 4_000  # words that are paired at a time: of more, the table of all their distances gets large
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,8 @@ class Meanings:
         """The words that two or more owners have, and concepts for pairs of the others, with counts added up.
 
         A word that one owner has is paired with the nearest of another's, the nearest pairs first; of equally near ones
-        the first by number. A word that remains without a partner is left out: it would show its owner.
+        the first by number. Of very many, each batch is paired by itself, with what the one before left over. A word
+        that remains without a partner is left out: it would show its owner.
         """
         words, number = np.unique(terms, return_inverse=True)
         total = np.bincount(number, weights=counts).astype(np.int64)
@@ -106,13 +108,15 @@ class Meanings:
         first_pair = np.flatnonzero(np.diff(pairs[:, 0], prepend=-1))
         owners = np.diff(first_pair, append=len(pairs))
         alone, own_total, whose = words[owners == 1], total[owners == 1], pairs[first_pair[owners == 1], 1]
-        first, second = np.nonzero(np.triu(whose[:, None] != whose))
-        order = np.argsort(self._rows(alone, alone)[first, second], kind="stable")
-        common, one, other = kernel.pair_off(self._tree, *self._senses, alone, first[order], second[order])
-        return (
-            np.concatenate([words[owners > 1], common]),
-            np.concatenate([total[owners > 1], own_total[one] + own_total[other]]),
-        )
+        shown, totals, left = [words[owners > 1]], [total[owners > 1]], np.empty(0, np.int64)
+        for start in range(0, len(alone), COMPARED):
+            batch = np.concatenate([left, np.arange(start, min(start + COMPARED, len(alone)))])
+            apart = self._rows(alone[batch], alone[batch])
+            common, one, other = kernel.pair_off(self._tree, *self._senses, alone[batch], whose[batch], apart)
+            shown.append(common)
+            totals.append(own_total[batch[one]] + own_total[batch[other]])
+            left = np.delete(batch, np.concatenate([one, other]))[:COMPARED]
+        return np.concatenate(shown), np.concatenate(totals)
 
     @property
     def n_terms(self) -> int:

@@ -136,10 +136,13 @@ def without_visible_members(
     return without_giveaways(counts_of(vectors, lengths, idf), vectors, lengths, groups, error)
 
 
-def read_off(counts: Ints) -> NDArray[np.bool_]:
-    """Which members (rows of counts) are the terms that their pool has most often, from a level up, in even parts."""
-    pool = counts.sum(axis=0)
+def read_off(counts: Ints, only_shared: bool = False) -> NDArray[np.bool_]:
+    """Which members (rows of counts) are the terms that their pool has most often, from a level up, in even parts.
+
+    `only_shared`: the pool has only terms of two or more members.
+    """
     has = counts > 0
+    pool = np.where(has.sum(axis=0) > 1, counts.sum(axis=0), 0) if only_shared else counts.sum(axis=0)
     rarest_of_own = np.where(has, pool, np.iinfo(np.int64).max).min(axis=1)
     commonest_of_others = np.where(has | (pool == 0), 0, pool).max(axis=1)
     on_top: NDArray[np.bool_] = rarest_of_own > commonest_of_others
@@ -161,7 +164,8 @@ def without_giveaways(
     """Groups, none smaller than the smallest was, from whose pools no member can be read off if that is possible.
 
     `counts` are whole numbers, `X` the same rows weighted and at unit length, `lengths` theirs before. `error` tells
-    how much a group loses; by default, how far its rows are from their pool.
+    how much a group loses by meaning, where its pool has only terms of two or more; by default, it has all terms, and
+    loses how far its rows are from it.
     """
     crowd = _Crowd(counts, X, lengths, groups, error)
     most = MOST_TIMES * int(np.bincount(groups).min())
@@ -191,7 +195,7 @@ class _Crowd:
         return numbered_by_first_row(self._group_of)
 
     def gives_away(self, rows: list[int]) -> bool:
-        return bool(read_off(self._dense_counts(rows)).any())
+        return bool(self._read_off(rows).any())
 
     def exchange(self, group: int) -> bool:
         """Members leave for others, one by one, where that costs least; False if members can still be read off."""
@@ -248,7 +252,7 @@ class _Crowd:
     def _best_swap(self, group: int) -> tuple[int, int] | None:
         """A member that can be read off and a near record, whose exchange gives no member of the other group away."""
         own_members = self.members[group]
-        leaving = own_members[int(np.flatnonzero(read_off(self._dense_counts(own_members)))[0])]
+        leaving = own_members[int(np.flatnonzero(self._read_off(own_members))[0])]
         near = self._near(own_members)
         if not len(near):
             return None
@@ -312,8 +316,8 @@ class _Crowd:
         at_unit_length, as_they_were = sides
         return at_unit_length, as_they_were
 
-    def _dense_counts(self, rows: list[int]) -> Ints:
-        return _dense(self._counts[rows]).astype(np.int64)
+    def _read_off(self, rows: list[int]) -> NDArray[np.bool_]:
+        return read_off(_dense(self._counts[rows]).astype(np.int64), only_shared=self._error is not None)
 
 
 def _dense(rows: sp.csr_matrix) -> Floats:

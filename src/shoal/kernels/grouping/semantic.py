@@ -287,22 +287,43 @@ def _subsumer(tree: Tree, indptr: Ints, senses: Ints, a: int, b: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def pair_off(tree: Tree, indptr: Ints, senses: Ints, terms: Ints, first: Ints, second: Ints) -> tuple[Ints, Ints, Ints]:
-    """Pairs of terms, each term in one at most: of the candidates (`first` and `second`) in turn those that are free.
+def pair_off(
+    tree: Tree, indptr: Ints, senses: Ints, terms: Ints, owner: Ints, apart: Matrix
+) -> tuple[Ints, Ints, Ints]:
+    """Pairs of terms of different owners, the nearest first, of equally near ones the first by place.
 
     What each pair has in common, and the places of the two.
     """
-    free = np.ones(terms.shape[0], np.bool_)
-    most = terms.shape[0] // 2
-    common, one, other = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64)
+    count = terms.shape[0]
+    common, one, other = np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count, np.int64)
+    free = np.ones(count, np.bool_)
+    nearest = np.empty(count, np.int64)
+    least = np.empty(count, np.float32)
+    for i in range(count):
+        nearest[i], least[i] = _nearest_free(apart, owner, free, i)
     n = 0
-    for candidate in range(first.shape[0]):
-        i, j = first[candidate], second[candidate]
-        if free[i] and free[j]:
+    while True:
+        i = int(np.argmin(least))
+        if least[i] == ABOVE_ALL:
+            return common[:n], one[:n], other[:n]
+        j = nearest[i]
+        if free[j]:
             free[i] = free[j] = False
+            least[i] = least[j] = ABOVE_ALL
             common[n], one[n], other[n] = _subsumer(tree, indptr, senses, terms[i], terms[j]), i, j
             n += 1
-    return common[:n], one[:n], other[:n]
+        else:
+            nearest[i], least[i] = _nearest_free(apart, owner, free, i)
+
+
+@njit(cache=True, nogil=True)
+def _nearest_free(apart: Matrix, owner: Ints, free: NDArray[np.bool_], i: int) -> tuple[int, np.float32]:
+    """Of the later terms the nearest free one of another owner, the first of equally near ones; and how far it is."""
+    nearest, least = i, ABOVE_ALL
+    for j in range(i + 1, owner.shape[0]):
+        if free[j] and owner[j] != owner[i] and apart[i, j] < least:
+            nearest, least = j, apart[i, j]
+    return nearest, least
 
 
 @njit(cache=True, nogil=True)
