@@ -288,11 +288,11 @@ def warn_of_table(attacks: tuple[Rate, ...], record: str) -> None:
 
 
 def warn_of_copies(attacks: tuple[Rate, ...], record: str) -> None:
-    """Documents that are copies of each other show in the row of their group, whatever is done."""
+    """Documents that have little but what others of their group have show in its row, whatever is done."""
     if attacks and attacks[0].baseline > 0:
         warnings.warn(
-            f"{attacks[0].baseline:.1%} of the {record}s can be read off the row of their group: they are copies, or "
-            "nearly, of the others in it; remove duplicates and protect again",
+            f"{attacks[0].baseline:.1%} of the {record}s can be read off the row of their group: its most frequent "
+            "terms are all that they have; remove duplicates, or raise k, and protect again",
             stacklevel=4,
         )
 
