@@ -6,7 +6,8 @@ import inspect
 
 import pytest
 
-from shoal import assess, audit, explore, protect
+from shoal import InputError, assess, audit, explore, protect
+from shoal.request.plan import request_of
 from shoal.request.request import OPTIONS, options_of_command
 
 POSITIONAL = {
@@ -35,3 +36,11 @@ def test_an_option_is_one_plain_sentence(option):
     assert option.about.help[0].isupper()
     assert option.about.help.endswith(".")
     assert "\n" not in option.about.help
+
+
+def test_whole_numbers_may_be_floats_as_those_of_r_are():
+    request = request_of("table.csv", {"k": 5.0, "l": 2.0})
+    assert (request.k, request.promises.l) == (5, 2)
+    assert all(type(number) is int for number in (request.k, request.promises.l))
+    with pytest.raises(InputError, match=r"k=5\.5 must be a whole number of at least 2"):
+        request_of("table.csv", {"k": 5.5})

@@ -341,8 +341,10 @@ class GroupPromises:
     def __post_init__(self) -> None:
         if self.diversity != DISTINCT and self.l is None:
             raise InputError(f"diversity={self.diversity!r} needs l; give {{option}}, or leave diversity out", "l 2")
-        if self.l is not None and self.diversity != ENTROPY and not isinstance(self.l, int):
-            raise InputError(f"l={self.l!r} must be a whole number of at least 2; raise it, or leave it out")
+        if self.l is not None and self.diversity != ENTROPY:
+            if not float(self.l).is_integer():
+                raise InputError(f"l={self.l!r} must be a whole number of at least 2; raise it, or leave it out")
+            object.__setattr__(self, "l", int(self.l))
         if self.diversity == RECURSIVE and self.c is None:
             raise InputError("diversity='recursive' needs c, how frequent a value may be; give {option}", "c 3")
         if self.diversity != RECURSIVE and self.c is not None:

@@ -107,7 +107,8 @@ class Whole(Value):
             raise ValueError(self._bound) from None
 
     def check(self, value: Any) -> int:
-        if not isinstance(value, Integral) or isinstance(value, bool) or value < self.least:
+        whole = isinstance(value, Integral) or (isinstance(value, float) and value.is_integer())  # 5 in R is 5.0
+        if not whole or isinstance(value, bool) or value < self.least:
             raise ValueError(self._bound)
         return int(value)
 

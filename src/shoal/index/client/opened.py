@@ -161,8 +161,9 @@ def fetch_hidden(index: OpenedIndex, document: str) -> bytes:
     Ids are random, so a bucket says nothing about the subject of what was read. Buckets are nested: somebody who sees
     many of them being fetched over time is left with the smallest, which has k documents or more.
     """
-    # On average this many and up to twice as many: fewer than k come up once in 50,000 times, at the cost of a fetch.
-    wanted = 2 * index.k + 8
+    # On average this many and up to twice as many. With half of it, an operator who compared the buckets of five
+    # documents of one search, which have a subject in common, named more than 1/k of them.
+    wanted = 4 * index.k + 16
     bits = max(index.visible // wanted, 1).bit_length() - 1
     while True:
         contents = _bucket(index, bits, int(document, 16) >> (ID_BITS - bits))
