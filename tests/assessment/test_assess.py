@@ -194,7 +194,7 @@ def test_control_records_tell_what_would_be_known_anyway(tmp_path: Path) -> None
     assert "On strangers (95 % interval)" in (tmp_path / "out" / "report.html").read_text()
     with pytest.raises(InputError, match="pay"):
         assess(BEFORE[["age", "pay"]], AFTER[["age", "pay"]], control=control[["age"]])
-    with pytest.raises(InputError, match="no column of numbers is compared"):
+    with pytest.raises(InputError, match="control records are for attacks on numbers"):
         assess(BEFORE[["id"]], BEFORE[["id"]], control=control)
 
 

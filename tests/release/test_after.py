@@ -306,7 +306,7 @@ OTHER = PEOPLE.rename(columns={"pay": "height"})
         ({"k": 4}, "the earlier release has k=3; give -k 3"),
         ({"earlier_private": "nowhere"}, "is not there; give the private folder"),
         ({"earlier_private": "ill-private"}, "of another release"),
-        ({"after": None, "earlier_private": "ill-private"}, r"name that, too \(after\)"),
+        ({"after": None, "earlier_private": "ill-private"}, r"needs that release as well; name it \(after\)"),
         ({"out": "plain", "force": True}, "must stay as they are"),
         ({"people": ["a text", "another text", "a third text"], "roles": None, "id_column": None}, "kept by the index"),
     ],
