@@ -143,7 +143,7 @@ VALUES = [
     Case("k above the documents", "protect d.jsonl -o out -k 25 --min-df 1", "k=25 needs at least 25 documents"),
     *(
         Case(f"--l {value!r}", [*shlex.split(GOOD_TABLE), "--l", value], "at least 2")
-        for value in ["1", "0", "-1", "two", "2.0", ""]
+        for value in ["1", "0", "-1", "two", "2.5", ""]
     ),
     *(
         Case(f"--attribute-groups {value!r}", [*shlex.split(GOOD_TABLE), "--attribute-groups", value], "at least 1")
