@@ -28,9 +28,9 @@ PACKAGE = Path(shoal.__file__).parent
 LOCALE = PACKAGE / "locale"
 # What Babel writes of itself, of times and of people: every run would change it.
 HEADER = re.compile(rb'(?m)^(?:"(?:Project|Report|POT|PO|Last|Language-Team|Generated).*\n)+')
-MARKED = ("_", "N_")
+MARKED = ("_", "N_", "sayable")
 # Pages that have no translation yet.
-ENGLISH_ONLY = re.compile(r"/(\w*assessment|audit|exploration|space)\.html|\.txt\.jinja|/web/")
+ENGLISH_ONLY = re.compile(r"/(\w*assessment|exploration|space)\.html|\.txt\.jinja|/web/")
 
 
 def messages() -> dict[str, list[str]]:

@@ -58,6 +58,35 @@ def N_(text: str) -> str:  # noqa: N802  as gettext calls it
     return text
 
 
+class Sayable(str):
+    """A text in English that pages say in the language that is spoken."""
+
+    form: str
+    filled: dict[str, str | int]
+
+
+def sayable(form: str, **filled: str | int) -> Sayable:
+    """The form with what fills it; whole numbers get their thousands separated."""
+    with speaking(ENGLISH):
+        text = Sayable(_fill(form, filled))
+    text.form, text.filled = form, filled
+    return text
+
+
+def say(text: Sayable) -> str:
+    """The same in the language that is spoken."""
+    return _fill(_(text.form), text.filled)
+
+
+def _fill(form: str, filled: dict[str, str | int]) -> str:
+    return form.format(
+        **{
+            name: in_figures(f"{one:,}") if isinstance(one, int) else say(one) if isinstance(one, Sayable) else one
+            for name, one in filled.items()
+        }
+    )
+
+
 def in_figures(text: str) -> str:
     """Digits with the signs between them that the language uses."""
     signs = _("1,234.5")

@@ -15,8 +15,9 @@ import pandas as pd
 import pytest
 from jinja2 import Environment, nodes
 
-from shoal import board, protect
+from shoal import audit, board, protect
 from shoal.language import ENGLISH, LANGUAGES, speaking
+from shoal.pages.audit import audit_html
 from shoal.pages.board import board_html
 from shoal.pages.leak_card import leaks_html
 from shoal.pages.report import release_pages
@@ -73,6 +74,25 @@ SANITIZED = replace(test_sanitized.SUMMARY, kinds=tuple(MaskedKind(kind, 2, 5) f
 BOARD = Board(TABLE, (("age", "quasi"), ("diagnosis", "confidential")), "0" * 64, 12, UNSIGNED)
 LEARNED = Learned("bilinear, not negative", rate(0.7), 0.7, 0.7, True, {"age": 0.2}, 1, 1, 29.7)
 HELPS, HARDLY, NOT = (Remedy("age", 1500, rate(0.8), rate(after)) for after in (0.25, 0.75, 0.9))
+PEOPLE = pd.DataFrame(
+    {
+        "age": [20 + row // 3 for row in range(60)],
+        "town": ["Saltmere", None, "Osmerby"] * 20,
+        "income": [row % 7 for row in range(60)],
+        "sampling_weight": [10.0, 20.0] * 30,
+        "hh_id": [row // 2 for row in range(60)],
+        "person_id": [row // 2 for row in range(60)],
+    }
+)
+KNOWN: dict[str, Any] = {"quasi": ["age", "town"], "confidential": ["income"]}
+AUDITED: dict[str, tuple[pd.DataFrame, dict[str, Any]]] = {
+    "weights and households": (PEOPLE, KNOWN | {"weight": "sampling_weight", "household": "hh_id"}),
+    "a population": (PEOPLE[["age", "income"]], {"quasi": ["age"], "population": 5000}),
+    "gaps match": (PEOPLE[["age", "town", "income"]], KNOWN | {"missing": "match"}),
+    "people": (PEOPLE[["age", "town", "income", "person_id"]], KNOWN | {"person": "person_id"}),
+    "proposed": (PEOPLE, {}),
+    "few, all alike": (pd.DataFrame({"town": ["Wexcombe"] * 9}), {"quasi": ["town"]}),
+}
 CARDS = {
     "a remedy, and a proof": card((HELPS,), proved=LEARNED),
     "a bound": card((HARDLY,), proved=replace(LEARNED, distance="weighted mean", bound=0.75, proved=False)),
@@ -164,6 +184,17 @@ def test_the_owners_page_for_a_board_holds_no_english(people: tuple[pd.DataFrame
     assert other.assessment.survey is not None
     shown = ["Poisson log-linear", *(one.about for one in other.assessment.survey.estimates)]
     assert untranslated(board_html(english), page, language, shown) == set()
+
+
+@pytest.mark.parametrize("language", TRANSLATED)
+@pytest.mark.parametrize("name", AUDITED)
+def test_the_page_of_an_audit_holds_no_english(name: str, language: str, tmp_path: Path) -> None:
+    table, given = AUDITED[name]
+    found = audit(table, tmp_path / "audit", lang=language, **given)
+    page = (tmp_path / "audit" / "report.html").read_text(encoding="utf-8")
+    models = ["Zayatz", "SNB", "Pitman", "Poisson log-linear"]
+    names = ["Prosecutor", "Journalist", "Marketer"]
+    assert untranslated(audit_html(found), page, language, [*table.columns, *models, *names]) == set()
 
 
 @pytest.mark.parametrize("language", TRANSLATED)

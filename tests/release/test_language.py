@@ -61,3 +61,11 @@ def test_the_leak_card_is_in_the_language_of_the_release(tmp_path: Path) -> None
     page = (private / "leaks.html").read_text("utf-8")
     assert '<html lang="de">' in page
     assert "Was durchsickert" in page
+
+
+def test_an_audit_has_its_page_in_german_and_its_figures_in_english(tmp_path: Path) -> None:
+    for lang in ("en", "de"):
+        shoal.audit(TABLE, tmp_path / lang, lang=lang, quasi=["age"])
+    assert '<html lang="de">' in (tmp_path / "de" / "report.html").read_text("utf-8")
+    figures = ((tmp_path / lang / "audit.json").read_bytes() for lang in ("en", "de"))
+    assert len(set(figures)) == 1

@@ -12,7 +12,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from jinja2.ext import Extension
 
-from shoal.language import N_, _, fixed, in_figures, spoken, translated
+from shoal.language import N_, Sayable, _, fixed, in_figures, say, spoken, translated
 from shoal.results.attacks import Rate
 from shoal.results.claims import DISTINCT, ENTROPY, RECURSIVE
 from shoal.results.summary import SketchFigures, StatedLoss, Summary
@@ -267,6 +267,8 @@ def value_promises(summary: Summary) -> list[str]:
 
 def said(wording: str) -> str:
     """A wording of the certificate in the language spoken, by the parts between commas; # stands for a number."""
+    if isinstance(wording, Sayable):
+        return say(wording)
     if "#" in wording:
         return wording
     numbers = iter(_NUMBER.findall(wording))

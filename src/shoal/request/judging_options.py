@@ -195,6 +195,7 @@ class AuditOptions:
         letter="o",
         otherwise="figures are printed, no file is written",
     )
+    lang: str = audit_option("Language of the page, such as de.", OneOf(LANGUAGES), default=ENGLISH)
     quasi: Sequence[str] | None = audit_option(
         "Columns that others may know of a person, comma-separated.", Columns(), otherwise=PROPOSED
     )

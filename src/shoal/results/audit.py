@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.language import N_, sayable
 from shoal.results.notebook import html_table
 
 LIMITS = (2, 3, 5)  # keys with fewer records are counted for every combination
@@ -162,11 +163,14 @@ class Audit:
         combination. The difference of two such counts, with and without a person, says whether these columns single
         that person out.
         """
-        shares = {f"share in crowds below {limit}": n / self.rows for limit, n in zip(LIMITS, self.below, strict=True)}
-        shares["expected share re-identified"] = self.individual.share
+        shares: dict[str, float] = {
+            sayable("share in crowds below {limit}", limit=limit): n / self.rows
+            for limit, n in zip(LIMITS, self.below, strict=True)
+        }
+        shares[N_("expected share re-identified")] = self.individual.share
         shares |= {f"average {attacker.name} risk": attacker.average for attacker in self.attackers}
         if self.population is not None and (uniques := self.population.uniques(self.population.chosen)) is not None:
-            shares["share unique in the population"] = uniques / self.population.size
+            shares[N_("share unique in the population")] = uniques / self.population.size
         if self.release:
             return shares
         step = self.step

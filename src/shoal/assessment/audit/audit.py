@@ -6,6 +6,7 @@ import csv
 import json
 import os
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from shoal.data.files import shown
 from shoal.data.private_files import PRIVATE_FOLDER
 from shoal.data.sources import table_source
 from shoal.errors import InputError
+from shoal.language import Sayable, sayable, speaking
 from shoal.pages.audit import audit_html
 from shoal.release.folders import PUBLIC_FOLDER, check_free, folders_written_aside
 from shoal.request.judging_options import AuditOptions
@@ -47,6 +49,7 @@ def audit(
     source: Any,
     out: str | os.PathLike[str] | None = None,
     *,
+    lang: str = "en",
     quasi: Sequence[str] | None = None,
     confidential: Sequence[str] | None = None,
     roles: Any = None,
@@ -94,7 +97,8 @@ def audit(
         check_free(Path(out), force, lambda content: set(content) <= FILES)
     found = audit_table(read_audited(table_source(source, reading), columns, asked.person, asked), asked)
     if out is not None:
-        write_audit(Path(out), found)
+        with speaking(asked.lang):
+            write_audit(Path(out), found)
     return found
 
 
@@ -178,43 +182,58 @@ def _crowds(frequencies: Floats) -> tuple[tuple[int, int, int], ...]:
     return tuple(zip(CROWDS, ends, counts, strict=True))
 
 
-def _notes(table: AuditedTable, asked: AuditOptions, size: int | None) -> list[str]:
+def _notes(table: AuditedTable, asked: AuditOptions, size: int | None) -> list[Sayable]:
     """What a reader must know to judge the figures, a sentence each."""
-    notes, keys = [], table.keys
+    notes, keys = list[Sayable](), table.keys
     if table.found:
-        listed = ", ".join(f"{name} ({role})" for role, name in table.found.items())
-        notes.append(f"Columns that nobody named were used for what they are: {listed}.")
+        columns = [sayable("{column} ({role})", column=name, role=sayable(role)) for role, name in table.found.items()]
+        listed = reduce(lambda listed, column: sayable("{listed}, {column}", listed=listed, column=column), columns)
+        notes.append(sayable("Columns that nobody named were used for what they are: {listed}.", listed=listed))
     if table.unscaled is not None and size is None:
         notes.append(
-            f"{shown(table.unscaled)} is like a sampling weight, but does not add up to a population: scale it so that "
-            "it does, as some programs write weights without the point, or give the size of the population."
+            sayable(
+                "{column} is like a sampling weight, but does not add up to a population: scale it so that it does, as "
+                "some programs write weights without the point, or give the size of the population.",
+                column=shown(table.unscaled),
+            )
         )
     gaps = sum(int(np.count_nonzero(codes == 0)) for codes in keys.codes)
     if gaps and keys.gaps_match:
         notes.append(
-            f"Gaps in quasi-identifiers ({gaps:,}) stand for every value, so that crowds overlap; the measures of "
-            "confidential values take a gap as a value of its own."
+            sayable(
+                "Gaps in quasi-identifiers ({gaps}) stand for every value, so that crowds overlap; the measures of "
+                "confidential values take a gap as a value of its own.",
+                gaps=gaps,
+            )
         )
     elif gaps:
-        notes.append(f"Gaps in quasi-identifiers ({gaps:,}) count as a value of their own.")
+        notes.append(sayable("Gaps in quasi-identifiers ({gaps}) count as a value of their own.", gaps=gaps))
     if size is None:
         notes.append(
-            "Nothing is known of the population, so a key counts as if nobody outside the table had it. Sampling "
-            "weights, or the size of the population, tell how many have."
+            sayable(
+                "Nothing is known of the population, so a key counts as if nobody outside the table had it. Sampling "
+                "weights, or the size of the population, tell how many have."
+            )
         )
     elif keys.person is not None or keys.gaps_match:
         notes.append(
-            "Unique people in the population are estimated only where every record is a person and gaps are values."
+            sayable(
+                "Unique people in the population are estimated only where every record is a person and gaps are values."
+            )
         )
     elif table.weights is not None and np.ptp(table.weights) > 0:
         notes.append(
-            "The models for unique people take all records as sampled with one fraction; weights that differ widely "
-            "make them less certain. The individual risk uses each record's own weight."
+            sayable(
+                "The models for unique people take all records as sampled with one fraction; weights that differ "
+                "widely make them less certain. The individual risk uses each record's own weight."
+            )
         )
     if table.release and size is not None:
         notes.append(
-            "Averaged values are nobody's own: estimates for the population hold only where the release has recoded "
-            "categories that people outside it share."
+            sayable(
+                "Averaged values are nobody's own: estimates for the population hold only where the release has "
+                "recoded categories that people outside it share."
+            )
         )
     return notes
 

@@ -18,6 +18,7 @@ from shoal.data.kinds.inspection import inspect
 from shoal.data.roles import LISTED, Role, Roles, asked_roles, resolve_roles
 from shoal.data.table import Table, read_table
 from shoal.errors import InputError
+from shoal.language import N_
 from shoal.release.load import kind_of_release, load
 from shoal.request.judging_options import AuditOptions
 from shoal.request.options import ColumnOptions
@@ -70,7 +71,7 @@ def read_audited(source: Any, columns: ColumnOptions, person: str | None, asked:
         known.pop("person", None)  # gaps that match are counted in records
     person, weight, household = (next(iter(known.get(role, ())), None) for role in ("person", "weight", "household"))
     weights = None if weight is None else _weights(table, weight, weight == asked.weight)
-    used = {"person": person, "household": household, "weight": weight if weights is not None else None}
+    used = {N_("person"): person, N_("household"): household, N_("weight"): None if weights is None else weight}
     keys = KeyColumns(
         roles.quasi,
         tuple(_codes(table, name) for name in roles.quasi),
