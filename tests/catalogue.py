@@ -30,7 +30,7 @@ LOCALE = PACKAGE / "locale"
 HEADER = re.compile(rb'(?m)^(?:"(?:Project|Report|POT|PO|Last|Language-Team|Generated).*\n)+')
 MARKED = ("_", "N_", "sayable")
 # Pages that have no translation yet.
-ENGLISH_ONLY = re.compile(r"/(\w*assessment|exploration|space)\.html|\.txt\.jinja|/web/")
+ENGLISH_ONLY = re.compile(r"/((text|sketch)_assessment|exploration|space)\.html|\.txt\.jinja|/web/")
 
 
 def messages() -> dict[str, list[str]]:

@@ -11,12 +11,14 @@ from pathlib import Path
 from string import Formatter
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from jinja2 import Environment, nodes
 
-from shoal import audit, board, protect
+from shoal import assess, audit, board, protect
 from shoal.language import ENGLISH, LANGUAGES, speaking
+from shoal.pages.assessments import assessment_html
 from shoal.pages.audit import audit_html
 from shoal.pages.board import board_html
 from shoal.pages.leak_card import leaks_html
@@ -24,8 +26,8 @@ from shoal.pages.report import release_pages
 from shoal.pages.sanitized import sanitized_pages
 from shoal.pages.words import said
 from shoal.request.options import GroupPromises
-from shoal.results.assessment import Board
-from shoal.results.attacks import Learned, Remedy
+from shoal.results.assessment import Board, Overlap, TableAssessment
+from shoal.results.attacks import Differenced, Inferred, IntersectedPeople, Learned, Rate, Remedy
 from shoal.results.claims import Withheld
 from shoal.results.sanitizing import KINDS, MaskedKind
 from shoal.results.summary import CellShares, SketchFigures, StatedLoss
@@ -195,6 +197,47 @@ def test_the_page_of_an_audit_holds_no_english(name: str, language: str, tmp_pat
     models = ["Zayatz", "SNB", "Pitman", "Poisson log-linear"]
     names = ["Prosecutor", "Journalist", "Marketer"]
     assert untranslated(audit_html(found), page, language, [*table.columns, *models, *names]) == set()
+
+
+@pytest.mark.parametrize("language", TRANSLATED)
+def test_the_assessment_of_a_release_holds_no_english(
+    people: tuple[pd.DataFrame, Path], language: str, tmp_path: Path
+) -> None:
+    table, release = people
+    found = assess(table, release, tmp_path / "de", lang=language, weight="w", model=["age ~ town"], target="income")
+    page = (tmp_path / "de" / "report.html").read_text(encoding="utf-8")
+    assert isinstance(found, TableAssessment)
+    assert found.survey is not None
+    shown = [*table.columns, "AB", "ABC", "AC", "BC", *(one.about for one in found.survey.estimates)]
+    assert untranslated(assessment_html(found), page, language, shown) == set()
+
+
+@pytest.mark.parametrize("language", TRANSLATED)
+def test_the_assessment_of_numbers_and_gaps_holds_no_english(language: str, tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    before = pd.DataFrame({"age": random.normal(50, 9, 60), "pay": random.normal(3, 1, 60), "seen": [1.0, 2.0] * 30})
+    after = before + random.normal(size=before.shape) * 0.4
+    before.loc[3, "pay"] = float("nan")
+    options: dict[str, Any] = {"control": before.iloc[10:15], "target": "pay"}
+    found = assess(before, after, tmp_path / "de", lang=language, **options)
+    page = (tmp_path / "de" / "report.html").read_text(encoding="utf-8")
+    assert isinstance(found, TableAssessment)
+    names = ["AB", "ABC", "AC", "BC", *before.columns]
+    assert untranslated(assessment_html(found), page, language, names) == set()
+    assert found.overlap is None
+    pair = Overlap(5, 9, 2, 1, "by their ids", 2, 3, ((2, 3), (5, 6)), ("age",), 1, 0.5, 0.1)
+    person = Rate("people below k", 0.5, 0.1, 0.2, 0.6, 9)
+    guessed = Inferred(replace(person, about="minimality"), 5, 2, 1)
+    more = replace(
+        found,
+        overlap=pair,
+        people=IntersectedPeople(5, 20, 2, 1, person, ()),
+        minimality=(("pay", guessed),),
+        differencing=Differenced(replace(person, about="differencing"), (person,)),
+    )
+    with speaking(language):
+        page = assessment_html(more)
+    assert untranslated(assessment_html(more), page, language, names) == set()
 
 
 @pytest.mark.parametrize("language", TRANSLATED)

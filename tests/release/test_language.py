@@ -69,3 +69,17 @@ def test_an_audit_has_its_page_in_german_and_its_figures_in_english(tmp_path: Pa
     assert '<html lang="de">' in (tmp_path / "de" / "report.html").read_text("utf-8")
     figures = ((tmp_path / lang / "audit.json").read_bytes() for lang in ("en", "de"))
     assert len(set(figures)) == 1
+
+
+def test_an_assessment_has_its_page_in_german_and_its_figures_in_english(tmp_path: Path) -> None:
+    for lang in ("en", "de"):
+        shoal.assess(TABLE, TABLE * 1.1, tmp_path / lang, lang=lang)
+    assert '<html lang="de">' in (tmp_path / "de" / "report.html").read_text("utf-8")
+    for path in (tmp_path / "en").iterdir():
+        same = path.read_bytes() == (tmp_path / "de" / path.name).read_bytes()
+        assert same is (path.name != "report.html")
+
+
+def test_an_assessment_of_documents_is_in_english_only() -> None:
+    with pytest.raises(InputError, match="lang is for tables"):
+        shoal.assess(["a text"], ["a text"], lang="de")

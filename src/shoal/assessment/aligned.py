@@ -26,6 +26,7 @@ from shoal.data.files import counted, shown, unknown_column
 from shoal.data.pairs import NumericTable, comparable_columns, numeric_table
 from shoal.errors import InputError
 from shoal.kernels import Ints
+from shoal.language import N_, Sayable, sayable
 from shoal.promises.values import person_numbers
 from shoal.release.folders import CERTIFICATE
 from shoal.release.load import Release, load
@@ -38,7 +39,7 @@ UNRELATED = 4.0  # standard errors of a rank correlation: below that, a column d
 RELATED = 0.9  # a rank correlation of few rows, side by side by their place only: above that, it does in any case
 RELATED_BY_NAME = 0.4  # the same where a key or a mapping names the rows
 FEWEST = 20  # named rows from which one can see whether they belong together
-BY_PLACE = "by their place"
+BY_PLACE = N_("by their place")
 FEW = 30  # below, what happens to them says little about anybody else
 CERTAIN = 3.0  # standard deviations above what chance gives
 
@@ -83,23 +84,21 @@ def align_tables(original: Any, protected: Any, asked: AssessOptions) -> Aligned
     parts = [] if release is None else rows_of_parts(Path(protected), "table")
     given = read_original(original, _text_columns(release, target), parts=bool(parts))
     before = given.data
-    original_rows = None
+    original_rows, how = None, BY_PLACE
     if target is not None:
         _check_column(target, before, after)
     if key is not None:
-        before, after, how = *_by_key(before, after, key), f"by the key {key}"
+        before, after, how = *_by_key(before, after, key), sayable("by the key {column}", column=key)
     elif release is not None or private is not None:
         mapping = read_mapping(private_folder(protected, private), parts or [after.num_rows])
-        original_rows, how = _by_mapping(given, mapping), "by the private mapping"
+        original_rows, how = _by_mapping(given, mapping), N_("by the private mapping")
         before = before.take(pa.array(original_rows))
-    else:
-        how = BY_PLACE
-        if before.num_rows != after.num_rows:
-            raise InputError(
-                f"the original has {counted(before.num_rows, 'row')} and the protected table {after.num_rows}; "
-                "give tables with the same rows, or the column that names them with {option}",
-                "key",
-            )
+    elif before.num_rows != after.num_rows:
+        raise InputError(
+            f"the original has {counted(before.num_rows, 'row')} and the protected table {after.num_rows}; "
+            "give tables with the same rows, or the column that names them with {option}",
+            "key",
+        )
     names = _columns(before, after, asked.columns, key, release)
     certified = None if release is None else release.certificate["stated"]["parameters"]
     whole, coded = (before, after), tuple[str, ...]()
@@ -265,7 +264,9 @@ def _cast(table: pa.Table, numbers: Sequence[str], labels: Sequence[str]) -> pa.
     return pa.table(columns)
 
 
-def _without_gaps(before: pa.Table, after: pa.Table, numbers: Sequence[str]) -> tuple[pa.Table, pa.Table, list[str]]:
+def _without_gaps(
+    before: pa.Table, after: pa.Table, numbers: Sequence[str]
+) -> tuple[pa.Table, pa.Table, list[Sayable]]:
     """Gaps in numbers as the mean of the original column, so that they count in every measure; and notes of it."""
     notes = []
     for name in numbers:
@@ -290,7 +291,12 @@ def _without_gaps(before: pa.Table, after: pa.Table, numbers: Sequence[str]) -> 
             )
             gaps = [int(np.count_nonzero(~known)) for known in there]
             notes.append(
-                f"column {shown(name)}: gaps ({gaps[0]:,} before, {gaps[1]:,} after) count as the mean of the original"
+                sayable(
+                    "column {column}: gaps ({before} before, {after} after) count as the mean of the original",
+                    column=shown(name),
+                    before=gaps[0],
+                    after=gaps[1],
+                )
             )
     return before, after, notes
 
@@ -353,16 +359,32 @@ def control_records(source: Any, pair: AlignedTables) -> tuple[NumericTable, tup
     notes = []
     if table.num_rows < FEW:
         notes.append(
-            f"the control table has {counted(table.num_rows, 'record')}, and with fewer than {FEW} it says little; "
-            "give more people who are not in the original"
+            sayable(
+                "the control table has {records} record, and with fewer than {few} it says little; give more people "
+                "who are not in the original"
+                if table.num_rows == 1
+                else "the control table has {records} records, and with fewer than {few} it says little; give more "
+                "people who are not in the original",
+                records=table.num_rows,
+                few=FEW,
+            )
         )
     known, by_chance = _in_original(table, pair)
     if known > by_chance + CERTAIN * np.sqrt(by_chance):
-        are = "is" if known == 1 else "are"
-        chance = f", where chance gives about {by_chance:.0f}" if by_chance >= 0.5 else ""
         notes.append(
-            f"{known} of {counted(table.num_rows, 'control record')} {are} also in the original, equal in all columns "
-            f"that are compared{chance}; give people who are not in it"
+            sayable(
+                "{known} of {records} {are} also in the original, equal in all columns that are compared{chance}; give "
+                "people who are not in it",
+                known=known,
+                records=sayable(
+                    "{records} control record" if table.num_rows == 1 else "{records} control records",
+                    records=table.num_rows,
+                ),
+                are=sayable("is" if known == 1 else "are"),
+                chance=sayable(", where chance gives about {records}", records=round(by_chance))
+                if by_chance >= 0.5
+                else "",
+            )
         )
     return numeric_table(table.select(list(pair.numbers)), "control"), tuple(notes)
 

@@ -21,6 +21,7 @@ from shoal.data.private_files import PRIVATE_FOLDER
 from shoal.data.records import collection_kind, list_folder
 from shoal.data.sources import table_source
 from shoal.errors import InputError
+from shoal.language import ENGLISH, speaking
 from shoal.pages.assessments import assessment_html, sketches_html, space_html, texts_html
 from shoal.release.folders import check_free, folders_written_aside
 from shoal.release.load import kind_of_release
@@ -51,7 +52,7 @@ FILES = {"assessment.json", "report.html", *CSV_FILES}
 Assessment = TableAssessment | SpaceAssessment | SketchAssessment | TextAssessment
 
 
-def write_assessment(out: Path, assessment: Assessment) -> None:
+def write_assessment(out: Path, assessment: Assessment, language: str = ENGLISH) -> None:
     """Write everything aside first: the folder appears whole or not at all."""
     if isinstance(assessment, SpaceAssessment):
         page, tables = space_html(assessment), {"figures.csv": assessment.utility.rows()}
@@ -60,7 +61,9 @@ def write_assessment(out: Path, assessment: Assessment) -> None:
     elif isinstance(assessment, TextAssessment):
         page, tables = texts_html(assessment), {"queries.csv": assessment.table(), "found.csv": assessment.found()}
     else:
-        page, tables = assessment_html(assessment), _tables(assessment)
+        with speaking(language):
+            page = assessment_html(assessment)
+        tables = _tables(assessment)
     with folders_written_aside((out, PRIVATE_FOLDER)) as (aside,):
         text = json.dumps(assessment.data(), indent=2, ensure_ascii=False, allow_nan=False)
         (aside / "assessment.json").write_text(text + "\n", encoding="utf-8")
@@ -111,6 +114,7 @@ def assess(
     protected: Any,
     out: str | os.PathLike[str] | None = None,
     *,
+    lang: str | None = None,
     private: str | os.PathLike[str] | None = None,
     aligned: bool = False,
     random_state: int = 0,
@@ -182,7 +186,7 @@ def assess(
     columns_named = {name: options.get(name) for name in ("text_column", "id_column")}
     assessment = _judged(original, protected, asked, columns_named)
     if out is not None:
-        write_assessment(Path(out), assessment)
+        write_assessment(Path(out), assessment, asked.lang or ENGLISH)
     return assessment
 
 

@@ -15,6 +15,7 @@ from shoal.data.columns import equal_rows, values_of
 from shoal.data.inputs import TableSource, source_of
 from shoal.errors import InputError
 from shoal.kernels import Ints
+from shoal.language import N_, sayable
 from shoal.methods.categorical import CategoricalMicroaggregation
 from shoal.methods.mixed import MixedMicroaggregation
 from shoal.methods.numeric import Microaggregation
@@ -43,14 +44,22 @@ def minimality_of(
     parameters = stated["parameters"]
     if parameters.get("diversity") != JOINED:
         return (), (
-            "groups were joined only where values were lacking, which reveals who lacked them; protect it again",
+            N_("groups were joined only where values were lacking, which reveals who lacked them; protect it again"),
         )
     if "kind" in promises["diversity"] or "closeness" in promises or "crowds" in promises:
-        return (), ("what joined groups reveal was not tried: it is for distinct values alone, without other promises",)
+        return (), (
+            N_("what joined groups reveal was not tried: it is for distinct values alone, without other promises"),
+        )
     if pair.before.num_rows > MOST or pair.in_parts:
-        return (), (f"what joined groups reveal was not tried: it is for one table of at most {MOST:,} records",)
+        return (), (
+            sayable(
+                "what joined groups reveal was not tried: it is for one table of at most {most} records", most=MOST
+            ),
+        )
     if parameters.get("medians_of"):
-        return (), ("what joined groups reveal was not tried: not with ordered labels, whose order is not published",)
+        return (), (
+            N_("what joined groups reveal was not tried: not with ordered labels, whose order is not published"),
+        )
     protected = [column["name"] for column in promises["columns"] if column["role"] == "quasi"]
     released = equal_rows(pair.release.table, protected)
     confidential = [column["column"] for column in promises["diversity"]["columns"]]
@@ -67,7 +76,7 @@ def minimality_of(
         if all(_is_nested(groups, released[place]) for place, (_, groups, _) in zip(places, strata, strict=True)):
             break
     else:
-        return (), ("what joined groups reveal was not tried: the grouping could not be repeated",)
+        return (), (N_("what joined groups reveal was not tried: the grouping could not be repeated"),)
     for place, (_, groups, distances) in zip(places, strata, strict=True):
         joins = joins_of(groups, released[place], [column[place] for column in codes], least, distances)
         evidence += evidence_of(groups, joins, place)

@@ -23,6 +23,7 @@ from shoal.data.columns import holds_numbers
 from shoal.data.files import shown
 from shoal.errors import InputError
 from shoal.kernels import Floats
+from shoal.language import N_
 from shoal.methods.numeric import Microaggregation
 from shoal.release.figures import coarsened_columns, published_means
 from shoal.release.folders import CERTIFICATE, MAPPING, SEAL
@@ -86,7 +87,7 @@ def overlap_of(
         both=len(both),
         left=len(names[1] - names[0]),
         came=len(names[0] - names[1]),
-        how="by their ids" if later.by_ids else "by the rows of the table",
+        how=N_("by their ids") if later.by_ids else N_("by the rows of the table"),
         smallest=min(sizes, default=0),
         exposed=sum(many for size, many in sizes.items() if size < k),
         candidates=tuple(sorted(sizes.items())),

@@ -15,6 +15,7 @@ from shoal.attacks.rates import check_count, near_by_chance, rate_of, sample_row
 from shoal.data.pairs import numeric_pair
 from shoal.errors import InputError
 from shoal.kernels import Floats
+from shoal.language import N_, sayable
 from shoal.results.attacks import Differenced
 
 
@@ -61,9 +62,11 @@ class Differencing:
         disclosed = (np.abs(guesses - values[rows]) <= reach).astype(np.float64)  # (removals, columns)
         blind = [near_by_chance(column, near) for column, near in zip(values.T, reach.tolist(), strict=True)]
         return Differenced(
-            cells=rate_of("differencing", disclosed.mean(axis=1), float(np.mean(blind)), targets=rows),
+            cells=rate_of(N_("differencing"), disclosed.mean(axis=1), float(np.mean(blind)), targets=rows),
             columns=tuple(
-                rate_of(f"differencing of {name}", disclosed[:, column], blind[column], targets=rows)
+                rate_of(
+                    sayable("differencing of {column}", column=name), disclosed[:, column], blind[column], targets=rows
+                )
                 for column, name in enumerate(pair.names)
             ),
         )

@@ -21,6 +21,7 @@ from shoal.attacks.rates import check_count, log_choose, near_by_chance, rate_of
 from shoal.data.pairs import NumericPair, numeric_control, numeric_pair
 from shoal.errors import InputError
 from shoal.kernels import Floats, Ints
+from shoal.language import N_, sayable
 from shoal.results.attacks import Rate
 
 POOL = 10  # descriptions thought of for every one that is used
@@ -103,7 +104,10 @@ class SinglingOut:
         chances = _isolates(counts, len(pair.original), size)
         baseline = _isolates(blind.fitting(pair.original)[0], len(pair.original), size).mean()
         held_out = None if outside is None else _isolates(used.fitting(outside)[0], len(outside), size)
-        about = f"singling out by {attributes} attribute{'s' * (attributes > 1)}"
+        about = sayable(
+            "singling out by {attributes} attribute" if attributes == 1 else "singling out by {attributes} attributes",
+            attributes=attributes,
+        )
         return rate_of(about, chances, float(baseline), held_out, np.where(counts == 1, first, -1))
 
 
@@ -202,7 +206,7 @@ class Linkability:
             others = numeric_control(control, pair)
             others = others[sample_rows(len(others), self.attacks, self.random_state)]
             outside = _meet(pair.protected, others, halves)
-        return rate_of("linkability", chances, 1.0 / len(pair.protected), outside, rows)
+        return rate_of(N_("linkability"), chances, 1.0 / len(pair.protected), outside, rows)
 
 
 def _meet(released: Floats, targets: Floats, halves: tuple[list[int], list[int]]) -> Floats:
@@ -268,7 +272,13 @@ class AttributeInference:
         tolerance = self.tolerance * float(pair.original[:, secret].std()) + 1e-12 * float(np.abs(truths).max())
         chances = _tell(pair.protected, pair.original[rows], secret, tolerance)
         control = None if outside is None else _tell(pair.protected, outside, secret, tolerance)
-        return rate_of(f"inference of {pair.names[secret]}", chances, near_by_chance(truths, tolerance), control, rows)
+        return rate_of(
+            sayable("inference of {column}", column=pair.names[secret]),
+            chances,
+            near_by_chance(truths, tolerance),
+            control,
+            rows,
+        )
 
 
 def _tell(released: Floats, targets: Floats, secret: int, tolerance: float) -> Floats:

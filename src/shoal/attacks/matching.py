@@ -9,6 +9,7 @@ from scipy.optimize import linear_sum_assignment
 
 from shoal.attacks.rates import rate_of
 from shoal.kernels import Floats, Ints
+from shoal.language import sayable
 from shoal.results.attacks import Rate
 
 MOST_ROWS = 10_000  # of more, whole groups drawn at random
@@ -64,7 +65,7 @@ class MatchingAttack:
                 by_chance.append((own[:, None] == own).mean(axis=1))
         chances = np.concatenate(right).astype(np.float64)
         targets = np.concatenate([*groups[1::2], *groups[::2]])
-        about = f"matching of {about} within groups"
+        about = sayable("matching of {column} within groups", column=about)
         return rate_of(about, chances, float(np.concatenate(by_chance).mean()), targets=targets)
 
     def _predicted(self, known: Floats, values: Ints | Floats, learned: Ints, tried: Ints) -> Predicted:

@@ -10,6 +10,7 @@ import numpy as np
 
 from shoal.attacks.rates import rate_of
 from shoal.kernels import Ints
+from shoal.language import N_, sayable
 from shoal.results.attacks import IntersectedPeople, Rate
 
 ROUNDING = 1e-12  # products that are nearer to each other are equal
@@ -56,7 +57,7 @@ class PeopleIntersection:
             people=len(groups_of),
             smallest=int(left.min()),
             alone=int(np.sum(left == 1)),
-            exposed=rate_of("people below k", (left < self.k).astype(np.float64), float(np.mean(of_one))),
+            exposed=rate_of(N_("people below k"), (left < self.k).astype(np.float64), float(np.mean(of_one))),
             constants=tuple(guess for guess in guesses if guess is not None),
         )
 
@@ -92,7 +93,7 @@ def _guessed(about: str, values: Ints, person_of_row: Ints, group_of_row: Ints) 
             of_one.append(np.mean([_chance([one], own[person]) for one in seen]))
     if not right:
         return None
-    return rate_of(f"{about} by all groups of a person", np.array(right), float(np.mean(of_one)))
+    return rate_of(sayable("{column} by all groups of a person", column=about), np.array(right), float(np.mean(of_one)))
 
 
 def _chance(groups: Sequence[Counter[int]], own: int) -> float:

@@ -6,11 +6,11 @@ import math
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from shoal.language import _
+from shoal.language import N_, _
 from shoal.pages import charts
 from shoal.pages.leak_card import card_page
 from shoal.pages.report import distances
-from shoal.pages.words import FEWEST_ATTEMPTS, count, estimated, interval, number, page, percent, succeeds
+from shoal.pages.words import FEWEST_ATTEMPTS, count, estimated, interval, number, page, percent, said, succeeds
 from shoal.results.assessment import SketchAssessment, SpaceAssessment, TableAssessment
 from shoal.results.attacks import Disclosure, Rate, SketchAttacks
 from shoal.results.searches import QueryChange, Reidentification, SearchChange, TextAssessment
@@ -19,6 +19,10 @@ from shoal.results.survey import MODELS, TABLES, TOTALS, ComparedEstimate, Estim
 from shoal.results.utility import ClassifierScore, Distribution, ModelUtility, QueryAgreement, SpaceUtility, TableLoss
 
 MOST = 20  # bars of a picture, rows of a table
+NO_LABELS = (N_("(missing)"), N_("(all others)"))
+# Parts of what attacks are about.
+ABOUT = (N_("probabilistic linkage"), N_("one to one"), N_("best weight"), N_("sample of #"))
+ABOUT_LABELS = (N_("labels by their frequency"), N_("all columns alike"))
 NOTABLE = 0.05  # a correlation that changed by less is as it was
 # What a classifier was trained on and tested on, in the order of the columns.
 SCENARIOS = (("original", "original"), ("original", "protected"), ("protected", "protected"), ("protected", "original"))
@@ -61,29 +65,36 @@ def assessment_html(assessment: TableAssessment) -> str:
 
 def _distribution(found: Distribution) -> charts.Picture:
     """A column before and after: overlaid histograms of numbers, bars of labels."""
-    description = f"{found.column}: shares of the records before and after."
+    description = _("{column}: shares of the records before and after.").format(column=found.column)
     edges, sides = found.edges, (found.before, found.after)
     if edges:
-        drawing = charts.before_and_after(edges, *sides, found.column, "Share of records")
-        bins = [f"{number(low)} to {number(high)}" for low, high in pairwise(edges)]
+        drawing = charts.before_and_after(edges, *sides, found.column, _("Share of records"))
+        bins = [_("{low} to {high}").format(low=number(low), high=number(high)) for low, high in pairwise(edges)]
     else:
-        drawing, bins = charts.bars_before_and_after(found.labels, *sides, "Share of records"), list(found.labels)
+        bins = [_(label) if label in NO_LABELS else label for label in found.labels]
+        drawing = charts.bars_before_and_after(bins, *sides, _("Share of records"))
     rows = ((name, percent(one), percent(other)) for name, one, other in zip(bins, *sides, strict=True))
-    return charts.picture(drawing, description, (found.column, "Before", "After"), rows)
+    return charts.picture(drawing, description, (found.column, _("Before"), _("After")), rows)
 
 
 def _survey(found: SurveyUtility) -> tuple[tuple[str, charts.Picture], ...]:
     """Each part as a picture, the worst first, and its figures as a table."""
     pictures = []
-    for part, heading in ((TOTALS, "Columns"), (TABLES, "Tables"), (MODELS, "Models")):
+    for part, heading in ((TOTALS, _("Columns")), (TABLES, _("Tables")), (MODELS, _("Models"))):
         shares = [one for one in found.of(part) if one.statistic == "share"]
         others = [one for one in found.of(part) if one.statistic != "share"]
         if shares:
-            pictures.append((f"{heading}: shares of the population", _estimates(shares, _dots(shares[:MOST]))))
+            pictures.append(
+                (_("{part}: shares of the population").format(part=heading), _estimates(shares, _dots(shares[:MOST])))
+            )
         if others:
-            description = f"Bar chart of how far the intervals of {count(len(others[:MOST]), 'estimate')} overlap."
-            bars = [(f"{one.statistic} {one.about}", one.overlap) for one in others[:MOST]]
-            drawing = charts.sideways(bars, charts.shares("Overlap of the 95 % intervals", (), high=1.0), longest=260)
+            description = _("Bar chart of how far the intervals of {estimates} overlap.").format(
+                estimates=count(len(others[:MOST]), "estimate")
+            )
+            bars = [(f"{_(one.statistic)} {one.about}", one.overlap) for one in others[:MOST]]
+            drawing = charts.sideways(
+                bars, charts.shares(_("Overlap of the 95 % intervals"), (), high=1.0), longest=260
+            )
             pictures.append((heading, _estimates(others, (drawing, description))))
     return tuple(pictures)
 
@@ -91,24 +102,27 @@ def _survey(found: SurveyUtility) -> tuple[tuple[str, charts.Picture], ...]:
 def _dots(shares: Sequence[ComparedEstimate]) -> tuple[str, str]:
     """The drawing of shares with their intervals, and its description."""
     pairs = [(one.about, _ends(one.before), _ends(one.after)) for one in shares]
-    description = f"Dots of {count(len(shares), 'share')} before and after, with their 95 % intervals."
-    return charts.shares_before_and_after(pairs, "Share of the population"), description
+    description = _("Dots of {shares} before and after, with their 95 % intervals.").format(
+        shares=count(len(shares), "share")
+    )
+    return charts.shares_before_and_after(pairs, _("Share of the population")), description
 
 
 def _estimates(estimates: Sequence[ComparedEstimate], drawn: tuple[str, str]) -> charts.Picture:
     of_models = estimates[0].part == MODELS
     rows = (
         (
-            f"{one.statistic}: {one.about}",
+            f"{_(one.statistic)}: {one.about}",
             estimated(one.before, one.statistic),
             estimated(one.after, one.statistic),
             "" if one.relative_error is None else percent(one.relative_error),
             percent(one.overlap),
-            *(["yes" if one.kept else "no"] if of_models else []),
+            *([_("yes" if one.kept else "no")] if of_models else []),
         )
         for one in estimates
     )
-    header = ("Estimate", "Original", "Protected", "Off by", "Overlap", *(["Conclusion kept"] if of_models else []))
+    kept = [_("Conclusion kept")] if of_models else []
+    header = (_("Estimate"), _("Original"), _("Protected"), _("Off by"), _("Overlap"), *kept)
     return charts.picture(*drawn, header, rows)
 
 
@@ -143,44 +157,48 @@ def _taught(models: ModelUtility) -> str:
     """What the best model learned, in a sentence."""
     what = models.target
     if not models.learnable:
-        return (
-            f"Even from the originals, these models learn next to nothing of {what}: it says nothing about this table."
-        )
+        return _(
+            "Even from the originals, these models learn next to nothing of {what}: it says nothing about this table."
+        ).format(what=what)
     best = max(models.scores, key=lambda score: (score.task == "regression", score.original))
     if best.measure == "R2":
         mine, theirs = (percent(max(0.0, share)) for share in (best.protected, best.original))
-        return (
-            f"Models from this table explain {mine} of the differences in {what}; models from the originals {theirs}."
-        )
+        return _(
+            "Models from this table explain {mine} of the differences in {what}; models from the originals {theirs}."
+        ).format(mine=mine, what=what, theirs=theirs)
     mine, theirs, guess = (percent(share) for share in (best.protected, best.original, best.baseline))
-    return (
-        f"Models from this table are right about {what} in {mine} of the cases, models from the originals in {theirs}, "
-        f"and the most frequent value in {guess}."
-    )
+    return _(
+        "Models from this table are right about {what} in {mine} of the cases, models from the originals in {theirs}, "
+        "and the most frequent value in {guess}."
+    ).format(mine=mine, what=what, theirs=theirs, guess=guess)
 
 
 def _moved(loss: TableLoss) -> charts.Picture:
     """Which columns moved most."""
     ordered = sorted(loss.columns, key=lambda column: -column.values)
     bars = [(column.column, column.values) for column in ordered[:MOST]]
-    description = f"Bar chart of how far the values of {count(len(bars), 'column')} moved, relative to themselves."
+    description = _("Bar chart of how far the values of {columns} moved, relative to themselves.").format(
+        columns=count(len(bars), "column")
+    )
     rows = (
         (column.column, percent(column.values), percent(column.mean), percent(column.variance)) for column in ordered
     )
-    drawing = charts.sideways(bars, charts.shares("Mean relative change", [moved for _, moved in bars]))
-    return charts.picture(drawing, description, ("Column", "Values", "Mean", "Variance"), rows)
+    drawing = charts.sideways(bars, charts.shares(_("Mean relative change"), [moved for _, moved in bars]))
+    return charts.picture(drawing, description, (_("Column"), _("Values"), _("Mean"), _("Variance")), rows)
 
 
 def _attacks(risk: Disclosure, gdpr: tuple[Rate, ...]) -> charts.Picture:
     """Every attack with its interval and what it would reach without the release."""
     rates = (risk.euclidean, risk.mahalanobis, risk.probabilistic, risk.interval, *gdpr)
     enough = [rate for rate in rates if rate.n >= FEWEST_ATTEMPTS] or rates
-    shown = [(rate.about, rate) for rate in enough[:MOST]]
-    description = f"Chart of {count(len(shown), 'attack')}: how often each succeeds, and how often it would anyway."
+    shown = [(said(rate.about), rate) for rate in enough[:MOST]]
+    description = _("Chart of {attacks}: how often each succeeds, and how often it would anyway.").format(
+        attacks=count(len(shown), "attack")
+    )
     controlled = any(rate.control is not None for rate in rates)
     rows = tuple(
         (
-            rate.about,
+            said(rate.about),
             succeeds(rate),
             interval(rate),
             percent(rate.baseline),
@@ -189,17 +207,18 @@ def _attacks(risk: Disclosure, gdpr: tuple[Rate, ...]) -> charts.Picture:
         )
         for rate in rates
     )
-    strangers = ["On strangers (95 % interval)"] if controlled else []
-    header = ("Attack", "Succeeds", "95 % interval", "By guessing", *strangers, "Attempts")
+    strangers = [_("On strangers (95 % interval)")] if controlled else []
+    header = (_("Attack"), _("Succeeds"), _("95 % interval"), _("By guessing"), *strangers, _("Attempts"))
     return charts.picture(
-        charts.rates_with_intervals(shown, "Share of attempts that succeed"), description, header, rows
+        charts.rates_with_intervals(shown, _("Share of attempts that succeed")), description, header, rows
     )
 
 
 def _on_strangers(rate: Rate) -> str:
     if rate.control is None or rate.control_low is None or rate.control_high is None:
         return ""
-    return f"{percent(rate.control)} ({percent(rate.control_low)} to {percent(rate.control_high)})"
+    between = _("{low} to {high}").format(low=percent(rate.control_low), high=percent(rate.control_high))
+    return f"{percent(rate.control)} ({between})"
 
 
 def space_html(assessment: SpaceAssessment) -> str:

@@ -21,7 +21,7 @@ from shoal.results.survey import Estimate
 # What records are, and what they are counted in.
 _ONE = (N_("record"), N_("document"), N_("basket"), N_("person"), N_("household"))
 _MANY = (N_("records"), N_("documents"), N_("baskets"), N_("people"), N_("households"))
-_NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
+_NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?(?:e[+-]?\d+)?")
 FEWEST_ATTEMPTS = 5  # of an attack; below, its interval spans nearly everything
 
 _SHARES = (

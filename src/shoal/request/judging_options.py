@@ -33,6 +33,9 @@ class AssessOptions:
     private: str | os.PathLike[str] | None = option(
         "Private folder of the release.", File(), otherwise="PROTECTED-private"
     )
+    lang: str | None = table_option(
+        "Language of the page, such as de.", OneOf(LANGUAGES), otherwise=ENGLISH, see="report.md#in-german"
+    )
     aligned: bool = option(
         "Take the rows as they come: do not check that they belong together.", Switch(), default=False
     )

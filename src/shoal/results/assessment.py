@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from shoal.language import sayable
 from shoal.results.attacks import (
     Differenced,
     Disclosure,
@@ -51,21 +52,30 @@ class Overlap:
     @property
     def sentence(self) -> str:
         """The result in plain words."""
-        crowd = (
-            f"Everybody in both releases ({self.both:,}) still has at least {self.smallest:,} candidates"
-            if not self.exposed
-            else f"{self.exposed:,} of {self.both:,} records in both releases have fewer than k={self.k} candidates "
-            f"left, at worst {self.smallest:,}"
+        crowd = sayable(
+            "No record is in both releases"
+            if not self.both
+            else "{exposed} of {both} records in both releases have fewer than k={k} candidates left, at worst "
+            "{smallest}"
+            if self.exposed
+            else "Everybody in both releases ({both}) still has at least {smallest} candidates",
+            exposed=self.exposed,
+            both=self.both,
+            k=str(self.k),
+            smallest=self.smallest,
         )
-        crowd = crowd if self.both else "No record is in both releases"
-        if self.told_apart:
-            return (
-                f"{crowd}; subtracting the two shows the {', '.join(self.shown)} of {self.told_apart:,} who left, came "
-                f"or changed, among fewer than {self.k}."
-            )
-        if not self.left + self.came:
-            return f"{crowd}; nobody left and nobody came."
-        return f"{crowd}; subtracting the two shows nobody among fewer than {self.k}."
+        return sayable(
+            "{crowd}; subtracting the two shows the {columns} of {told_apart} who left, came or changed, among fewer "
+            "than {k}."
+            if self.told_apart
+            else "{crowd}; subtracting the two shows nobody among fewer than {k}."
+            if self.left + self.came
+            else "{crowd}; nobody left and nobody came.",
+            crowd=crowd,
+            columns=", ".join(self.shown),
+            told_apart=self.told_apart,
+            k=str(self.k),
+        )
 
 
 @dataclass(frozen=True)

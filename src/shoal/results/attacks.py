@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from shoal.language import _, fixed, in_figures, sayable
+
 if TYPE_CHECKING:  # `verify` reads this folder and needs no arrays
     import numpy as np
     from numpy.typing import NDArray
@@ -226,8 +228,18 @@ class IntersectedPeople:
     def sentence(self) -> str:
         """The result in plain words."""
         if self.smallest >= self.k:
-            return f"Of {self.people:,} people, at least {self.smallest:,} carry all rows that any one of them carries."
-        return (
-            f"{self.exposed.rate:.1%} of {self.people:,} people are among fewer than k={self.k} who carry all the rows "
-            f"that they carry, at worst {self.smallest:,}; {self.alone:,} are alone."
+            return sayable(
+                "Of {people} people, at least {smallest} carry all rows that any one of them carries.",
+                people=self.people,
+                smallest=self.smallest,
+            )
+        return _(
+            "{exposed} of {people} people are among fewer than k={k} who carry all the rows that they carry, at worst "
+            "{smallest}; {alone} are alone."
+        ).format(
+            exposed=fixed(self.exposed.rate, ".1%"),
+            people=in_figures(f"{self.people:,}"),
+            k=self.k,
+            smallest=in_figures(f"{self.smallest:,}"),
+            alone=in_figures(f"{self.alone:,}"),
         )

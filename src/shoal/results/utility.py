@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from shoal.language import sayable
+
 
 @dataclass(frozen=True)
 class Loss:
@@ -243,7 +245,9 @@ class ModelUtility:
     def predicted(self, score: ModelScore) -> str:
         """What a score is about, in words: a number is learned as such, and as a class."""
         is_number = any(other.task == "regression" for other in self.scores)
-        return f"{self.target} above its median" if is_number and score.task == "classification" else self.target
+        if is_number and score.task == "classification":
+            return sayable("{column} above its median", column=self.target)
+        return self.target
 
     def rows(self) -> list[dict[str, str | float]]:
         """All figures as a table."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from shoal.data.columns import MISSING, holds_numbers, is_text, plain
 from shoal.data.files import shown
 from shoal.kernels import Floats
+from shoal.language import sayable
 
 LARGEST = 1e150  # squares of larger numbers overflow; they count as missing
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
@@ -65,11 +66,13 @@ def released_numbers(name: str, column: pa.Array, coded: bool) -> tuple[Floats |
     middles = {text: band_middle(text) for text in set(texts)}
     bands = any(_is_band(text) for text in middles)
     if None not in middles.values() and (bands or not coded):
-        note = f"column {shown(name)}: released bands of numbers are compared by their middles" if bands else ""
-        return np.array([middles[text] for text in texts], dtype=np.float64), note
+        note = sayable("column {column}: released bands of numbers are compared by their middles", column=shown(name))
+        return np.array([middles[text] for text in texts], dtype=np.float64), note if bands else ""
     if coded and not bands:
         return None, ""
-    return None, f"column {shown(name)}: released text is not comparable as numbers; values are equal or not"
+    return None, sayable(
+        "column {column}: released text is not comparable as numbers; values are equal or not", column=shown(name)
+    )
 
 
 def _is_band(text: str | None) -> bool:

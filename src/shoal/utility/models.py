@@ -30,6 +30,7 @@ from threadpoolctl import threadpool_limits
 from shoal.data.pairs import NumericPair, numeric_pair
 from shoal.errors import InputError
 from shoal.kernels import Floats, Ints
+from shoal.language import N_
 from shoal.results.utility import ModelScore, ModelUtility
 from shoal.utility.spaces import fold_of_rows
 
@@ -38,12 +39,12 @@ FOLDS = 5
 ROUNDED = 0.05  # standard deviations that the published means of groups may be off, on average
 
 REGRESSION: dict[str, Callable[[int], Any]] = {
-    "ridge regression": lambda seed: make_pipeline(StandardScaler(), Ridge()),
-    "boosted trees": lambda seed: HistGradientBoostingRegressor(random_state=seed),
+    N_("ridge regression"): lambda seed: make_pipeline(StandardScaler(), Ridge()),
+    N_("boosted trees"): lambda seed: HistGradientBoostingRegressor(random_state=seed),
 }
 CLASSIFICATION: dict[str, Callable[[int], Any]] = {
-    "logistic regression": lambda seed: make_pipeline(StandardScaler(), LogisticRegression(max_iter=1_000)),
-    "boosted trees": lambda seed: HistGradientBoostingClassifier(random_state=seed),
+    N_("logistic regression"): lambda seed: make_pipeline(StandardScaler(), LogisticRegression(max_iter=1_000)),
+    N_("boosted trees"): lambda seed: HistGradientBoostingClassifier(random_state=seed),
 }
 
 
@@ -170,7 +171,7 @@ def _scores(
     `after` gives the protected target for those held-out rows.
     """
     is_class = models is CLASSIFICATION
-    task, measure = ("classification", "accuracy") if is_class else ("regression", "R2")
+    task, measure = ("classification", N_("accuracy")) if is_class else ("regression", "R2")
     guess = np.empty(len(before))
     predicted = {(name, side): np.empty(len(before)) for name in models for side in ("original", "protected")}
     for fold in range(int(fold_of_row.max()) + 1):

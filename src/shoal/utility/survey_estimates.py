@@ -14,7 +14,7 @@ from shoal.data.columns import plain
 from shoal.data.files import counted, shown, unknown_column
 from shoal.errors import InputError
 from shoal.kernels import Floats, Ints
-from shoal.language import N_
+from shoal.language import N_, Sayable, sayable
 from shoal.results.survey import MODELS, TABLES, TOTALS, ComparedEstimate, Estimate, SurveyUtility
 from shoal.utility import survey
 from shoal.utility.column_values import Labels, PairedColumn, as_labels, as_numbers, is_missing, paired_column
@@ -69,10 +69,18 @@ def survey_utility(
     for asked in options.model:
         estimates += _of_model(asked, sides)
     notes = [sides.read[name].note for name in sides.read if sides.read[name].note]
-    dates = [name for name in names if sides.column(name) is None]
-    notes += [f"nothing is estimated of {', '.join(map(shown, dates))}: dates and lists"] if dates else []
-    many = [column.name for column in columns if not column.is_number and len(_levels(column.before)) > MOST_LEVELS]
-    notes += [f"more than {MOST_LEVELS} labels: shares of {', '.join(map(shown, many))} are not listed"] if many else []
+    for form, listed in (
+        (
+            N_("nothing is estimated of {columns}: dates and lists"),
+            [name for name in names if sides.column(name) is None],
+        ),
+        (
+            N_("more than {most} labels: shares of {columns} are not listed"),
+            [one.name for one in columns if not one.is_number and len(_levels(one.before)) > MOST_LEVELS],
+        ),
+    ):
+        if listed:
+            notes.append(sayable(form, most=MOST_LEVELS, columns=", ".join(map(shown, listed))))
     if not estimates:
         raise InputError("there is nothing to estimate: the two tables have no column of numbers or labels in common")
     return SurveyUtility(_in_words(options, after), tuple(estimates), tuple(notes))
@@ -158,14 +166,24 @@ def _numbered(column: pa.ChunkedArray, name: str) -> Ints:
     return np.unique(labels.astype(str), return_inverse=True)[1].astype(np.int64)
 
 
-def _in_words(options: SurveyOptions, after: pa.Table) -> str:
-    weighted = f"weighted by {options.weight}" if options.weight else "every record counts once"
-    if options.weight and options.weight not in after.column_names:
-        weighted += " (the original's: it is not released)"
-    drawn = [f"strata {options.strata}"] if options.strata else []
-    drawn += [f"clusters {options.cluster}"] if options.cluster else []
-    errors = f"for {' and '.join(drawn)}, by Taylor linearisation" if drawn else "as of records drawn with replacement"
-    return f"{weighted}; standard errors {errors}"
+def _in_words(options: SurveyOptions, after: pa.Table) -> Sayable:
+    if not options.weight:
+        weighted = sayable("every record counts once")
+    elif options.weight in after.column_names:
+        weighted = sayable("weighted by {weight}", weight=options.weight)
+    else:
+        weighted = sayable("weighted by {weight} (the original's: it is not released)", weight=options.weight)
+    strata, cluster = options.strata or "", options.cluster or ""
+    if strata and cluster:
+        drawn = sayable("strata {strata} and clusters {cluster}", strata=strata, cluster=cluster)
+    else:
+        drawn = sayable("strata {strata}", strata=strata) if strata else sayable("clusters {cluster}", cluster=cluster)
+    errors = (
+        sayable("for {drawn}, by Taylor linearisation", drawn=drawn)
+        if strata or cluster
+        else sayable("as of records drawn with replacement")
+    )
+    return sayable("{weighted}; standard errors {errors}", weighted=weighted, errors=errors)
 
 
 def _of_column(column: PairedColumn, sides: _Sides) -> Iterator[ComparedEstimate]:
