@@ -30,6 +30,7 @@ from shoal.attacks.rates import wilson
 from shoal.data.corpus import Corpus
 from shoal.index.client import IndexClient, Keys
 from shoal.index.client.demo import local_server
+from shoal.index.client.opened import bucket_bits
 from shoal.index.server.database import Database
 from shoal.index.server.tables import documents, representatives
 from shoal.methods.pools import unit_rows
@@ -216,7 +217,7 @@ class Operator:
     def guesses_by_likeness(self, answers: list[list[int]], count: int) -> dict[str, Any]:
         """Several documents of a search are read: in each bucket, that whose group is most like the other buckets'."""
         ids = list(self._row_of)
-        bits = max(len(ids) // (2 * K + 8), 1).bit_length() - 1
+        bits = bucket_bits(len(ids), K)
         bucket_of = np.array([int(id, 16) >> (128 - bits) for id in ids])
         pool_of = np.array([self._number[self._group_of[id]] for id in ids])
         place_of = {self._row_of[id]: place for place, id in enumerate(ids)}

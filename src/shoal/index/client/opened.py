@@ -161,10 +161,7 @@ def fetch_hidden(index: OpenedIndex, document: str) -> bytes:
     Ids are random, so a bucket says nothing about the subject of what was read. Buckets are nested: somebody who sees
     many of them being fetched over time is left with the smallest, which has k documents or more.
     """
-    # On average this many and up to twice as many. With half of it, an operator who compared the buckets of five
-    # documents of one search, which have a subject in common, named more than 1/k of them.
-    wanted = 4 * index.k + 16
-    bits = max(index.visible // wanted, 1).bit_length() - 1
+    bits = bucket_bits(index.visible, index.k)
     while True:
         contents = _bucket(index, bits, int(document, 16) >> (ID_BITS - bits))
         if len(contents) >= index.k or bits == 0:
@@ -173,6 +170,15 @@ def fetch_hidden(index: OpenedIndex, document: str) -> bytes:
     if document not in contents:
         raise InputError("the server has no such document, or you may not see it; was it deleted?")
     return contents[document]
+
+
+def bucket_bits(visible: int, k: int) -> int:
+    """The bits that the ids of a bucket have in common: it has 4k + 16 documents on average, up to twice as many.
+
+    With half of it, an operator who compared the buckets of five documents of one search, which have a subject in
+    common, named more than 1/k of them.
+    """
+    return max(visible // (4 * k + 16), 1).bit_length() - 1
 
 
 def _bucket(index: OpenedIndex, bits: int, number: int) -> dict[str, bytes]:
