@@ -17,7 +17,7 @@ from tests.web.conftest import Workbench, let_in, running_workbench
 from tests.web.pictures import take_picture
 from tests.web.reviews import cases, long_report, review_folder
 
-LETTERS_JOB, LONG_JOB, PAIR_JOB, TRAP_JOB, CASES_JOB, LOCKED_JOB = (digit * 16 for digit in "123456")
+LETTERS_JOB, PAIR_JOB, TRAP_JOB, CASES_JOB, LOCKED_JOB, *LONG_JOBS = (digit * 16 for digit in "1234567")
 TRAP = "<img src=x onerror=alert(1)>"
 # How many parts of the text, before and after, and lines of the list are made anew from now on.
 COUNT_WHAT_IS_BUILT = """() => {
@@ -34,7 +34,8 @@ def workbench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workbench]:
     """With reviews in it, and a folder for keys that is not the user's own."""
     folder = tmp_path_factory.mktemp("workbench")
     work_folder(review_folder(folder, LETTERS_JOB, "letters"))
-    named_folder(review_folder(folder, LONG_JOB, "report.txt"), long_report(500_000, 300))
+    for job in LONG_JOBS:
+        named_folder(review_folder(folder, job, "report.txt"), long_report(500_000, 300))
     work_folder(review_folder(folder, PAIR_JOB, "two readers"), reviewers=2)
     trap = f"{TRAP} wrote to Ann Smith."
     named_folder(review_folder(folder, TRAP_JOB, TRAP), (trap, (entity(trap, "ORG", TRAP, probability=0.5),)))
@@ -143,7 +144,7 @@ def test_from_a_letter_to_a_verified_release_by_keyboard_alone(page: Page, tmp_p
 
 def test_a_decision_rebuilds_little_of_500_kb_with_300_marks(page: Page, workbench: Workbench) -> None:
     """So that it is painted within 50 ms: marks are only coloured, and of the redacted text few parts are new."""
-    desk(page, workbench, LONG_JOB)
+    desk(page, workbench, LONG_JOBS.pop())  # the other one if the test is run once more: decisions stay
     assert page.locator("#list li").count() == 300
     page.evaluate(COUNT_WHAT_IS_BUILT)
     for decided, key in enumerate("arararararar", start=1):
@@ -158,7 +159,8 @@ def test_a_decision_rebuilds_little_of_500_kb_with_300_marks(page: Page, workben
     for decided, key in enumerate("aaaa", start=1):
         page.keyboard.press(key)
         expect(page.locator("#after .piece")).to_have_count(18 + 3 * decided)
-    assert page.evaluate("built") < 2 * page.locator("#after .chunk").count()  # four decisions
+    # Four decisions that made all anew would build 2,900; the list may be filled once, when repeats of names come in.
+    assert page.evaluate("built") < 1_000
     page.set_viewport_size({"width": 1280, "height": 720})
 
 
